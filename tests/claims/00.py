@@ -7,7 +7,7 @@ import numpy as np
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, GPU, THREE, V5E, claim
 
 MESH = jax.make_mesh((8,), ("x",), axis_types=(AxisType.Auto,))
 EVERYWHERE = NamedSharding(MESH, jax.P())
@@ -23,7 +23,7 @@ def matmul(a, b):
     return a @ b
 
 
-@claim("Not a byte was sent from one device to another", targets=(CPU, V5E))
+@claim("Not a byte was sent from one device to another", targets=THREE)
 def rows_alone(target):
     """Rows of A by a copied B."""
     assert sl.inspect(matmul, drawn(64, 32, spec=("x",)), drawn(32, 16), target=target).kinds == frozenset()
@@ -55,7 +55,7 @@ def asynchronous():
     assert jax.block_until_ready(product).is_ready()
 
 
-@claim("so all rows of A are sent to every device, and every device does all the work", targets=(CPU, V5E))
+@claim("so all rows of A are sent to every device, and every device does all the work", targets=THREE)
 def careful(target):
     """A constraint for all of A."""
     rows = drawn(64, 32, spec=("x",)), drawn(32, 16)
@@ -67,12 +67,12 @@ def careful(target):
 
 @claim(
     "sends bfloat16 where the CPU sends float32", "multiplies float32 matrices in bfloat16 unless it is told otherwise",
-    targets=(V5E,),
+    "XLA for GPU keeps float32", targets=(V5E, GPU),
 )  # fmt: skip
 def rounding(target):
-    """What is gathered to be multiplied has two bytes an element on a TPU, and four if float32's precision is asked for."""
+    """What is gathered to be multiplied has two bytes an element on a TPU, and four if it keeps float32."""
     rows = drawn(64, 256, spec=("x",)), drawn(256, 128, spec=("x",))
     assert sl.inspect(matmul, *rows).price == 4 * 256 * 128
-    assert sl.inspect(matmul, *rows, target=target).price == 2 * 256 * 128
+    assert sl.inspect(matmul, *rows, target=target).price == (4 if target == GPU else 2) * 256 * 128
     with jax.default_matmul_precision("float32"):
         assert sl.inspect(matmul, *rows, target=target).price == 4 * 256 * 128

@@ -12,7 +12,7 @@ import pytest
 from jax.sharding import AxisType, Mesh, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import THREE, claim
 
 P = jax.P
 AUTO = (AxisType.Auto, AxisType.Auto)
@@ -89,7 +89,7 @@ def committed():
 @claim(
     "Swapping two axes that are both longer than 1 changes who holds what",
     "and going from one order to the other takes communication.",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def other_order(target):
     """Blocks change their holders: a permute, and nothing else."""

@@ -8,7 +8,7 @@ import pytest
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, GPU, THREE, V5E, claim
 
 P = jax.P
 MESH = jax.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit, AxisType.Explicit))
@@ -23,7 +23,7 @@ def moving(before, after, target, shape=(8, 16)):
 
 
 @claim("A subscript that disappears is an all-gather", "that disappears is an all-reduce",
-       "changes its dimension is an all-to-all", targets=(CPU, V5E))  # fmt: skip
+       "changes its dimension is an all-to-all", targets=THREE)  # fmt: skip
 def subscripts(target):
     """Moves that both compilers make alike, and their prices."""
     for before, after, kind, price in (
@@ -42,7 +42,7 @@ def subscripts(target):
 @claim("A *new* subscript is free if it stands alone, or last in its tuple.",
        "This holds for a subscript that stands alone or last in its tuple. If another follows it, the blocks also have to "
        "change devices, by a collective-permute.",
-       targets=(CPU, V5E))  # fmt: skip
+       targets=THREE)  # fmt: skip
 def new_subscripts(target):
     """Free are parts of what a device has; the others are permutes."""
     for before, after, kinds in (
@@ -70,16 +70,16 @@ def cpu_does_not_scatter():
 
 
 @claim("XLA for TPU does the same with an array as small as this. For a larger array it makes a "
-    "reduce-scatter",
-       targets=(V5E,))  # fmt: skip
+    "reduce-scatter", "XLA for GPU makes a reduce-scatter for both sizes.",
+       targets=(V5E, GPU))  # fmt: skip
 def tpu_scatters(target):
-    """From some size on."""
+    """From some size on, or always."""
     for before, after in ((TERMS, P("x", None)), (TERMS_Y, P("x", "y"))):
-        assert moving(before, after, target).kinds == {"all-reduce"}
+        assert moving(before, after, target).kinds == {"reduce-scatter" if target == GPU else "all-reduce"}
         assert moving(before, after, target, (256, 512)).kinds == {"reduce-scatter"}
 
 
-@claim("Written by hand, in a function of one device's block (chapter 7), it is one line", targets=(CPU, V5E))
+@claim("Written by hand, in a function of one device's block (chapter 7), it is one line", targets=THREE)
 def by_hand(target):
     """A reduce-scatter in `shard_map`, of an array that is large enough for both compilers."""
 

@@ -11,7 +11,7 @@ import pytest
 from jax.sharding import AxisType, Mesh, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, GPU, V5E, claim
+from claims.claim import CPU, GPU, THREE, V5E, claim, tpu
 from shardlab_course.chapters import QUESTIONS
 
 P = jax.P
@@ -61,7 +61,7 @@ def plain_jax():
     assert "all-reduce(" in compiled.as_text()
 
 
-@claim("Rows have to be added up across devices. Columns do not", targets=(CPU, V5E))
+@claim("Rows have to be added up across devices. Columns do not", targets=THREE)
 def five_inputs(target):
     """Both compilers move the same."""
     for spec, price in ((P(), 0), (P("x", None), 1024), (P(None, "y"), 0), (P("x", "y"), 512), (P(("x", "y"), None), 1024)):
@@ -69,7 +69,7 @@ def five_inputs(target):
         assert (program.kinds, program.price) == ({"all-reduce"} if price else set(), price)
 
 
-@claim("XLA joins small all-reduces, for CPU and for TPU", targets=(CPU, V5E))
+@claim("XLA joins small all-reduces, for CPU, TPU and GPU", targets=THREE)
 def joined(target):
     """Two gradients, one all-reduce."""
 
@@ -83,7 +83,7 @@ def joined(target):
 
 
 @claim(
-    "become one all-reduce for CPU, and four for v5e",
+    "become one all-reduce for CPU, and four for v5e and for GPU",
     "gradients into one all-reduce, and the other two compilers do not",
     targets=(CPU, V5E, GPU),
 )
@@ -149,9 +149,9 @@ def counted_once():
     assert flops(100) < 1.1 * flops(10)
 
 
-@claim("Both compilers do as they are told here, pointless or not",
+@claim("All three compilers do as they are told here, pointless or not",
        "the array that it *returns* will have the sharding that you ask for",
-       "A constraint is an order to place the array that it returns.", targets=(CPU, V5E))  # fmt: skip
+       "A constraint is an order to place the array that it returns.", targets=THREE)  # fmt: skip
 def orders(target):
     """There and back are two all-to-alls, and the constrained array stays where its own constraint says."""
     rows = put(ARRAY, P("x", None), MESH)
@@ -169,12 +169,13 @@ def orders(target):
 
 
 @claim(
-    "asks for the whole array and then for rows again. XLA for CPU gathers the rows of `a`, and XLA for TPU sends nothing",
-    "Neither compiler asked here whether the constraint was wise",
-    targets=(CPU, V5E),
+    "asks for the whole array and then for rows again. XLA for CPU gathers the rows of `a`, and XLA for TPU and for GPU "
+    "send nothing",
+    "No compiler asked here whether the constraint was wise",
+    targets=THREE,
 )
 def undone(target):
-    """Rows of an argument, asked to be whole and in rows again; of what was computed both compilers gather them."""
+    """Rows of an argument, asked to be whole and in rows again; of what was computed all compilers gather them."""
     rows = put(ARRAY, P("x", None), MESH)
 
     def whole_and_back(a):
@@ -184,7 +185,7 @@ def undone(target):
     assert kinds(lambda a: whole_and_back(2 * a), rows, target=target) == {"all-gather": 1}
 
 
-@claim("`None` asks for the *whole* dimension on every device", "`P.UNCONSTRAINED` is the entry for", targets=(CPU, V5E))
+@claim("`None` asks for the *whole* dimension on every device", "`P.UNCONSTRAINED` is the entry for", targets=THREE)
 def none_is_whole(target):
     """Columns are gathered for `None`, and stay where nothing is asked."""
     blocks = put(ARRAY, P("x", "y"), MESH)
@@ -192,16 +193,16 @@ def none_is_whole(target):
     assert not kinds(lambda a: constrain(2 * a, P("x", P.UNCONSTRAINED), MESH), blocks, target=target)
 
 
-@claim("XLA for TPU brings the twelve together with an all-reduce, at twice the price", targets=(CPU, V5E))
+@claim("XLA for TPU brings the twelve together with an all-reduce, at twice the price", targets=THREE)
 def uneven(target):
     """Ten numbers over four."""
     few = put(RNG.normal(size=10).astype("float32"), P(), MESH)
     program = sl.inspect(lambda v: constrain(constrain(2 * v, P("x"), MESH), P(), MESH), few, target=target)
-    kind, price = ("all-gather", 48) if target is CPU else ("all-reduce", 96)
+    kind, price = ("all-reduce", 96) if tpu(target) else ("all-gather", 48)
     assert (program.kinds, program.price) == ({kind}, price)
 
 
-@claim("XLA for TPU gathers the same arrays, in bfloat16.", targets=(CPU, V5E))
+@claim("XLA for TPU gathers the same arrays, in bfloat16, and XLA for GPU in float32.", targets=THREE)
 def one_constraint_too_many(target):
     """The page's block, and without its constraint."""
 
@@ -215,26 +216,27 @@ def one_constraint_too_many(target):
     layers = (described((64, 256), P("data", None), MODELS), described((256, 1024), P(None, "model"), MODELS),
               described((1024, 256), P("model", None), MODELS))  # fmt: skip
     seen = sl.inspect(given, *layers, target=target)
-    assert seen.kinds == {"all-gather"} and len(seen.collectives) == 3
-    assert seen.price == 2_228_224 // (1 if target is CPU else 2)
+    assert seen.kinds == {"all-gather"}
+    assert seen.price == 2_228_224 // (2 if tpu(target) else 1)
     assert sl.inspect(block, *layers, target=target).price == 65_536
 
 
 @claim(
     "for 1,024 rows it gathers the totals of blocks, and no rows",
     "XLA for TPU does the same with as few rows as here; with 1,024 it gathers totals",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def running_totals(target):
-    """All rows for CPU, however many; for a TPU all of a few, and of many less than a thirtieth."""
+    """All rows for CPU and GPU, however many; for a TPU all of a few, and of many less than a thirtieth."""
     for rows, knows in ((64, False), (128, False), (1024, True), (4096, True)):
         found = sl.inspect(lambda x: jnp.cumsum(x, axis=0), described((rows, 128), P("x", None), LINE), target=target)
         whole = rows * 128 * 4
-        assert found.price < whole / 30 if knows and target else found.price == whole
+        assert found.price < whole / 30 if knows and tpu(target) else found.price == whole
 
 
-@claim("(XLA for TPU v5e makes the same kinds of collectives for all six.)", "XLA for CPU knows no better way",
-       "XLA for CPU does not know the trick", targets=(CPU, V5E))  # fmt: skip
+@claim("(XLA for TPU v5e and for GPU make the same kinds of collectives for all six.)",
+       "XLA for CPU and for GPU know no better way",
+       "XLA for CPU does not know the trick", targets=THREE)  # fmt: skip
 def is_it_free(target):
     """The six operations of 3.4."""
     x = put(ARRAY, P("x", None))
@@ -250,12 +252,12 @@ def is_it_free(target):
     assert sl.inspect(lambda x: jnp.roll(x, 1, axis=0), x, target=target).price == 512
 
 
-@claim("That makes three gathers, for a TPU as well.", targets=(CPU, V5E))
+@claim("That makes three gathers, for a TPU as well. XLA for GPU joins the three into one.", targets=THREE)
 def rows_everywhere(target):
     """Four matrices over their first dimension."""
     shapes = ((16, 32), (32, 64), (64, 32), (32, 16))
     placed = [described(sizes, P("x"), MESH) for sizes in shapes]
-    assert kinds(lambda a, b, c, d: a @ b @ c @ d, *placed, target=target) == {"all-gather": 3}
+    assert kinds(lambda a, b, c, d: a @ b @ c @ d, *placed, target=target) == {"all-gather": 1 if target == GPU else 3}
 
 
 SIX = (described((512, 4), P("x", None), LINE), described((512, 512), P("x", None), LINE),
@@ -274,14 +276,14 @@ def six(*order):
 
 
 @claim(
-    "XLA for v5e uses a reduce-scatter in every step but the last",
-    "For v6e it uses a single reduce-scatter, and for v5p none",
-    targets=(CPU, V5E, "v6e:2x4", "v5p:2x2x2"),
+    "XLA for v5e and for GPU use a reduce-scatter in every step but the last",
+    "For v6e XLA uses a single reduce-scatter, and for v5p none",
+    targets=(*THREE, "v6e:2x4", "v5p:2x2x2"),
     alone=True,
 )
 def steps_by_columns(target):
     """Six sums, of which each chip's compiler scatters some."""
-    scattered = {V5E: 5, "v6e:2x4": 1}.get(target, 0)
+    scattered = {V5E: 5, GPU: 5, "v6e:2x4": 1}.get(target, 0)
     assert kinds(six(*[1] * 6), *SIX, target=target) == +collections.Counter(
         {"reduce-scatter": scattered, "all-reduce": 6 - scattered}
     )
@@ -290,7 +292,7 @@ def steps_by_columns(target):
 @claim(
     "rows alone cost *half* of what the alternation costs",
     "keeps three all-reduces in float32, because the sums are scaled before they are multiplied",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def steps(target):
     """Six steps by rows, and in turn."""
@@ -298,12 +300,12 @@ def steps(target):
     assert kinds(rows, *SIX, target=target) == {"all-gather": 6}
     assert kinds(turns, *SIX, target=target) == {"all-reduce": 3}
     prices = [sl.inspect(f, *SIX, target=target).price for f in (rows, turns)]
-    assert prices == ([49_152, 49_152] if target is CPU else [24_576, 49_152])
+    assert prices == ([24_576, 49_152] if tpu(target) else [49_152, 49_152])
 
 
-@claim("(XLA for TPU v5e compiles the same for all six.)", "The array is moved without an error",
+@claim("(XLA for TPU v5e and for GPU compile the same for all six.)", "The array is moved without an error",
        "`in_shardings` moves what nobody has placed, and refuses a committed array that is cut in another way.",
-       targets=(CPU, V5E))  # fmt: skip
+       targets=THREE)  # fmt: skip
 def border(target):
     """Placements at the border of jit."""
     lies = {"rows": P("x", None), "columns": P(None, "x"), "whole": P()}
@@ -336,7 +338,7 @@ def moved_to_the_mesh():
 
 @claim("`out_shardings` may change where the work is done (in `d` each device doubles only its own rows)",
        "XLA does some work directly in the output's sharding, and adds collectives for other work",
-       targets=(CPU, V5E))  # fmt: skip
+       targets=THREE)  # fmt: skip
 def work_where_the_output_lies(target):
     """FLOPs of a whole array's double, and of a product of whole arrays, asked for rows."""
     rows, whole = NamedSharding(LINE, P("x", None)), put(ARRAY, P())
@@ -348,18 +350,20 @@ def work_where_the_output_lies(target):
 
 
 @claim("It takes the softmax over *cut* columns, with two all-reduces, and then moves the output into columns",
-       "both programs are the same, for a TPU too", targets=(CPU, V5E))  # fmt: skip
+       "both programs are the same, for a TPU and a GPU too", targets=THREE)  # fmt: skip
 def turned_at_the_end(target):
     """`out_shardings`, with and without a `device_put` inside."""
     x, end = put(ARRAY, P("x", None)), NamedSharding(LINE, P(None, "x"))
     for inside in (lambda x: x, lambda x: jax.device_put(x, end)):
         f = jax.jit(lambda x, inside=inside: jax.nn.softmax(inside(x), axis=0), out_shardings=end)
-        assert kinds(f, x, target=target) == {"all-reduce": 2, "all-to-all": 1}
+        # XLA for GPU scatters one of the two sums.
+        sums = {"all-reduce": 1, "reduce-scatter": 1} if target == GPU else {"all-reduce": 2}
+        assert kinds(f, x, target=target) == sums | {"all-to-all": 1}
 
 
-@claim("in its sharding XLA for TPU does move the array into columns",
-       "device_put constrains nothing (for a TPU, unless it names another memory)",
-       targets=(V5E,))  # fmt: skip
+@claim("in its sharding XLA for TPU and for GPU do move the array into columns",
+       "device_put constrains nothing (for a TPU or a GPU, unless it names another memory)",
+       targets=(V5E, GPU))  # fmt: skip
 def put_elsewhere(target):
     """A `device_put` to columns, in the same memory and in the host's."""
     for memory, expected in ((None, {}), ("device", {}), ("pinned_host", {"all-to-all": 1})):
@@ -369,9 +373,9 @@ def put_elsewhere(target):
 
 
 @claim(
-    "is cut over `x` again, so XLA, for CPU and for TPU, sends parts of these rows on to the other devices",
+    "is cut over `x` again, so XLA, for CPU, TPU and GPU, sends parts of these rows on to the other devices",
     "`a.reshape(4, -1, *a.shape[1:])[:, :n]` takes the first rows of each block, and moves nothing",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def slices(target):
     """What the page's slices move, and that those inside of blocks move nothing."""

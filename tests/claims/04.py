@@ -9,7 +9,7 @@ from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, GPU, THREE, claim, tpu
 from shardlab_course.chapters import QUESTIONS
 
 AUTO = (AxisType.Auto, AxisType.Auto)
@@ -41,10 +41,10 @@ def moved(f, *args, target):
 
 def gathered(target):
     """The dtype in which a float32 operand of a product is gathered."""
-    return "f32" if target is CPU else "bf16"
+    return "bf16" if tpu(target) else "f32"
 
 
-@claim("It does not: here not one byte moves.", targets=(CPU, V5E))
+@claim("It does not: here not one byte moves.", targets=THREE)
 def case_1(target):
     """Rows by columns: nothing, and an eighth of the work."""
     p = sl.inspect(matmul, *page(ROWS, P(None, "y")), target=target)
@@ -55,7 +55,7 @@ def case_1(target):
 @claim(
     "A gather brings data together and divides no work.",
     "What divides the work is what is still cut after it.",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def what_divides(target):
     """With B whole everyone does all; with rows of A cut, a quarter. A TPU counts some conversions as well."""
@@ -66,19 +66,19 @@ def what_divides(target):
         assert work <= p.flops < 1.1 * work
 
 
-@claim("on `Auto` axes XLA puts it in for you", "Terms are added in float32 either way", targets=(CPU, V5E))
+@claim("on `Auto` axes XLA puts it in for you", "Terms are added in float32 either way", targets=THREE)
 def case_3(target):
     """One all-reduce of C, in float32."""
     (found,) = sl.inspect(matmul, *page(COLUMNS, ROWS), target=target).collectives
     assert (found.kind, found.dtype, found.payload_bytes) == ("all-reduce", "f32", 8 * 16 * 4)
 
 
-@claim("The smaller one, $A$.", "each device computes its quarter of them", targets=(CPU, V5E))
+@claim("The smaller one, $A$.", "each device computes its quarter of them", targets=THREE)
 def case_4(target):
     """A is gathered, and C comes out in columns."""
     p = sl.inspect(matmul, *page(ROWS, COLUMNS), target=target)
     (found,) = p.collectives
-    assert (found.kind, found.payload_bytes) == ("all-gather", 8 * 12 * (4 if target is CPU else 2))
+    assert (found.kind, found.payload_bytes) == ("all-gather", 8 * 12 * (2 if tpu(target) else 4))
     assert p.output_placements[0].shard_shape == (8, 4)
     assert p.flops < 1.1 * 3072 / 4
 
@@ -86,7 +86,8 @@ def case_4(target):
 @claim(
     "XLA for v5e uses the same collectives, with half the bytes for the gathers.",
     'With `precision="highest"` it gathers float32.',
-    targets=(CPU, V5E),
+    "XLA for GPU gathers float32",
+    targets=THREE,
 )
 def precision(target):
     """What a float32 operand is gathered as."""
@@ -102,7 +103,7 @@ def shapes(i, j, k, on):
     return [jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(on, spec)) for shape, spec in (a, b)]
 
 
-@claim("XLA for TPU chooses the same kinds as XLA for CPU", targets=(CPU, V5E))
+@claim("XLA for TPU and for GPU choose the same kinds as XLA for CPU", targets=THREE)
 def deep_and_wide(target):
     """On one axis of eight the deep one is reduced; on 4 by 2 both are gathered."""
     deep, wide = (64, 4096, 64), (64, 64, 4096)
@@ -131,11 +132,17 @@ def scattered(a, b):
     )(a, b)  # fmt: skip
 
 
-@claim("XLA for v5e uses the reduce-scatter if it finds the shape worth it", targets=(CPU, V5E), alone=True)
+@claim(
+    "XLA for v5e uses the reduce-scatter if it finds the shape worth it",
+    "uses a reduce-scatter for both requests",
+    targets=THREE,
+    alone=True,
+)
 def asked_for_rows(target):
-    """CPU: all-reduce always. TPU: small ones."""
+    """CPU: all-reduce always. TPU: small ones. GPU: never."""
     larger = "all-reduce" if target is CPU else "reduce-scatter"
-    assert sl.inspect(ROWS_OUT, *page(COLUMNS, ROWS), target=target).kinds == {"all-reduce"}
+    small = "reduce-scatter" if target == GPU else "all-reduce"
+    assert sl.inspect(ROWS_OUT, *page(COLUMNS, ROWS), target=target).kinds == {small}
     assert sl.inspect(ROWS_OUT, put((64, 64), COLUMNS), put((64, 64), ROWS), target=target).kinds == {larger}
 
 
@@ -151,12 +158,13 @@ def asked_for_rows_on_v4(target):
     "it turns `psum_scatter` of these 8 by 16 numbers into an all-reduce and a slice",
     "and keeps the reduce-scatter for 64 by 64. Bytes alone do not decide",
     "for 16 by 65,536 it makes an all-reduce again.",
-    targets=(CPU, V5E),
+    "compiles all three `psum_scatter` as they are written",
+    targets=THREE,
     alone=True,
 )
 def written_by_hand(target):
     """psum_scatter, small, 32 by 32, and 64 by 64."""
-    small = "reduce-scatter" if target is CPU else "all-reduce"
+    small = "all-reduce" if tpu(target) else "reduce-scatter"
     assert sl.inspect(scattered, *page(COLUMNS, ROWS), target=target).kinds == {small}
     assert sl.inspect(scattered, put((32, 32), COLUMNS), put((32, 32), ROWS), target=target).kinds == {small}
     assert sl.inspect(scattered, put((64, 64), COLUMNS), put((64, 64), ROWS), target=target).kinds == {"reduce-scatter"}
@@ -182,8 +190,8 @@ def over_all_axes_of_a_cube(target):
 
 
 @claim(
-    "On CPU, an all-reduce of bfloat16 arrays runs in float32, at twice the bytes; on a TPU it stays bfloat16:",
-    targets=(CPU, V5E),
+    "On CPU, an all-reduce of bfloat16 arrays runs in float32, at twice the bytes; on a TPU or a GPU it stays bfloat16:",
+    targets=THREE,
 )
 def half_precision(target):
     """Case 3 of bfloat16."""
@@ -191,7 +199,7 @@ def half_precision(target):
     assert moved(matmul, *blocks, target=target) == {("all-reduce", "f32" if target is CPU else "bf16")}
 
 
-@claim("The all-reduce runs over `y` alone, in groups of 2, on a quarter of $C$.", targets=(CPU, V5E))
+@claim("The all-reduce runs over `y` alone, in groups of 2, on a quarter of $C$.", targets=THREE)
 def two_axes(target):
     """Blocks of A by rows of B."""
     (found,) = sl.inspect(matmul, *page(P("x", "y"), P("y", None)), target=target).collectives

@@ -9,7 +9,7 @@ from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import THREE, V5E, claim
 from shardlab_course.chapters import QUESTIONS
 
 RNG = np.random.default_rng(5)
@@ -33,7 +33,7 @@ def named(data):
     return jax.make_mesh((data, 8 // data), ("data", "model"), (AxisType.Auto, AxisType.Auto))
 
 
-@claim("XLA, for CPU and for TPU, makes one all-reduce either way, over 'model'.", "so twice the bytes", targets=(CPU, V5E))
+@claim("XLA, for CPU and for TPU, makes one all-reduce either way, over 'model'.", "so twice the bytes", targets=THREE)
 def degrees(target):
     """Degree 2 and degree 4."""
     layout = "b x -> b@data x", "x y -> x y@model", "y z -> y@model z"
@@ -43,7 +43,7 @@ def degrees(target):
     assert four.price == 2 * two.price
 
 
-@claim("on two different meshes, so their blocks do not fit, and XLA gathers", targets=(CPU, V5E))
+@claim("on two different meshes, so their blocks do not fit, and XLA gathers", targets=THREE)
 def forgotten(target):
     """Degree 4 in two lines, degree 2 in the third."""
     p = compiled("b x -> b2 4 x", "x y -> 2 x y4", "y z -> 4 y2 z", target=target)
@@ -54,7 +54,7 @@ def forgotten(target):
     "If only W1 is cut, XLA, for CPU and for TPU, lets each device take its rows of a whole W2",
     "Cutting only `W1` compiles to the same collective as cutting both",
     "Cutting `z` moves nothing",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def other_letters(target):
     """y in both, y in W1 only, x, z."""
@@ -69,9 +69,9 @@ def other_letters(target):
     assert not z.collectives
 
 
-@claim("If the output is as wide or wider, or if another axis of the mesh is idle, XLA for CPU and for v5e "
+@claim("If the output is as wide or wider, or if another axis of the mesh is idle, XLA for CPU, v5e and GPU "
     "gathers",
-       targets=(CPU, V5E))  # fmt: skip
+       targets=THREE)  # fmt: skip
 def wider(target):
     """The hidden layer cut and the second weight whole: an all-reduce of the output, or a gather and more arithmetic."""
     x, first = ARRAYS[0], ARRAYS[1]

@@ -13,7 +13,7 @@ from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import THREE, V5E, claim, tpu
 
 MESH = jax.make_mesh((4, 2), ("x", "y"), (AxisType.Auto, AxisType.Auto))
 RNG = np.random.default_rng(7)
@@ -75,7 +75,7 @@ def refused():
     assert said[1].startswith("JitTracer")
 
 
-@claim("This `pcast` moves nothing; it only changes the type.", "Backward it does move something", targets=(CPU, V5E))
+@claim("This `pcast` moves nothing; it only changes the type.", "Backward it does move something", targets=THREE)
 def pcast(target):
     """Forward nothing, backward an all-reduce."""
 
@@ -92,7 +92,7 @@ def pcast(target):
     assert sl.inspect(back, w, V, target=target).kinds == {"all-reduce"}
 
 
-@claim("No line of the body sends anything", "The program has an all-reduce over `x`", targets=(CPU, V5E))
+@claim("No line of the body sends anything", "The program has an all-reduce over `x`", targets=THREE)
 def derivative(target):
     """jax.grad in the body by what all devices have."""
 
@@ -106,14 +106,14 @@ def derivative(target):
     np.testing.assert_allclose(f(w, V), 2 * w * (V**2).sum(), rtol=1e-5)
 
 
-@claim("Then JAX first reshards the argument, silently", targets=(CPU, V5E))
+@claim("Then JAX first reshards the argument, silently", targets=THREE)
 def border(target):
     """An argument that lies otherwise than in_specs say."""
     columns = jax.device_put(RNG.normal(size=(8, 4)).astype("float32"), NamedSharding(MESH, P(None, "x")))
     assert sl.inspect(over_x(lambda b: 2 * b), columns, target=target).kinds == {"all-to-all"}
 
 
-@claim("it added the all-reduce over `y`, which no line of the body sends", targets=(CPU, V5E))
+@claim("it added the all-reduce over `y`, which no line of the body sends", targets=THREE)
 def some_by_hand(target):
     """A sum over what lies on an axis that is not manual."""
     x = jax.device_put(RNG.normal(size=(8, 4)).astype("float32"), NamedSharding(MESH, P("x", "y")))
@@ -131,29 +131,28 @@ IMAGES = jax.device_put(RNG.normal(size=(16, 64)).astype("float32"), NamedShardi
 
 
 @claim(
-    "XLA for TPU makes something worse of the same program",
+    "XLA for TPU and for GPU make something worse of the same program",
     "The gather is inside the loop",
     "Inside `shard_map` no compiler has anything to partition",
+    targets=THREE,
 )
-def loop():
-    """Once on CPU; sixteen times on TPU; never in shard_map."""
-    pytest.importorskip("libtpu")
+def loop(target):
+    """Once on CPU; sixteen times on TPU and GPU; never in shard_map."""
     manual = jax.shard_map(smooth, mesh=MESH, in_specs=P("x", None), out_specs=P("x", None))
-    for target, runs in ((CPU, 1), (V5E, 16)):
-        (found,) = sl.inspect(smooth, IMAGES, target=target).collectives
-        assert (found.kind, found.executions, found.payload_bytes) == ("all-gather", runs, IMAGES.nbytes)
-        assert not sl.inspect(manual, IMAGES, target=target).collectives
+    (found,) = sl.inspect(smooth, IMAGES, target=target).collectives
+    assert (found.kind, found.executions, found.payload_bytes) == ("all-gather", 16 if target else 1, IMAGES.nbytes)
+    assert not sl.inspect(manual, IMAGES, target=target).collectives
 
 
-@claim("If rows are twice as long, XLA for TPU gathers them, and XLA for CPU gathers all rows",
+@claim("If rows are twice as long, XLA for TPU gathers them, and XLA for CPU and for GPU gather all rows",
        "XLA for TPU moves nothing where a row has 64 scores, and gathers rows of 96 or more",
-       "XLA for TPU has a rule for the two best values of short rows", targets=(CPU, V5E))  # fmt: skip
+       "XLA for TPU has a rule for the two best values of short rows", targets=THREE)  # fmt: skip
 def best_two(target):
     """top_k of rows that are cut, many or few, short or long."""
     for shape in ((16, 64), (4096, 64), (16, 96), (16, 128), (512, 256)):
         scores = jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(MESH, X))
         found = sl.inspect(lambda rows: jax.lax.top_k(rows, 2), scores, target=target)
-        assert found.price == (0 if target and shape[1] == 64 else 4 * shape[0] * shape[1])
+        assert found.price == (0 if tpu(target) and shape[1] == 64 else 4 * shape[0] * shape[1])
 
 
 @claim(
@@ -169,9 +168,9 @@ def best_of_more(target):
 
 
 @claim(
-    "XLA for CPU makes a program that leaves the systems where they are, and XLA for TPU gathers the whole stack",
-    "With jax.lax.map both gather everything. In shard_map nothing moves on either.",
-    targets=(CPU, V5E),
+    "XLA for CPU makes a program that leaves the systems where they are (so does XLA for GPU), and XLA for TPU gathers the "
+    "whole stack. With jax.lax.map all three gather everything. In shard_map nothing moves.",
+    targets=THREE,
 )
 def systems(target):
     """Eight linear systems, by vmap, by a loop, by hand."""
@@ -183,7 +182,7 @@ def systems(target):
     one = jax.shard_map(
         lambda A, b: jnp.linalg.solve(A[0], b[0])[None], mesh=MESH, in_specs=(lie.spec, lie.spec), out_specs=lie.spec
     )
-    assert by_vmap.kinds == (frozenset() if target is CPU else {"all-gather"})
+    assert by_vmap.kinds == ({"all-gather"} if tpu(target) else frozenset())
     assert by_loop.kinds == {"all-gather"}
     assert not sl.inspect(one, A, b, target=target).collectives
 

@@ -10,7 +10,7 @@ from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, GPU, THREE, V5E, claim, tpu
 
 LINE = jax.make_mesh((8,), ("model",), (AxisType.Auto,))
 T, D, F = 256, 1024, 4096
@@ -34,11 +34,11 @@ def pair(first, second, target, tokens=T, model=D, hidden=F):
 
 
 @claim(
-    "For these arrays XLA for TPU v5e uses the same kinds of collectives as XLA for CPU, in all six rows.",
-    targets=(CPU, V5E),
+    "For these arrays XLA for TPU v5e and for GPU use the same kinds of collectives as XLA for CPU, in all six rows.",
+    targets=THREE,
 )
 def six_pairs(target):
-    """The table, on both, for the page's sizes and for larger arrays of the same proportions."""
+    """The table, on all three, for the page's sizes and for larger arrays of the same proportions."""
     found = {
         (COLUMNS, ROWS): {"all-reduce"},
         (COLUMNS, COLUMNS): {"all-gather"},
@@ -52,14 +52,14 @@ def six_pairs(target):
 
 
 @claim(
-    "With many more tokens both compilers gather $W_1$ in *rows, columns*, and where $D$ is as large as $F$, they gather "
-    "the hidden layer in *columns, whole*.",
+    "With many more tokens all three compilers gather $W_1$ in *rows, columns*, and where $D$ is as large as $F$, they "
+    "gather the hidden layer in *columns, whole*.",
     "While D is smaller than F, leaving W2 whole moves the same bytes on one axis",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def other_sizes(target):
     """The first weight is gathered for many tokens; the hidden layer where it is no wider than the model."""
-    size = 2 if target else 4
+    size = 2 if tpu(target) else 4
     many, narrow = pair(ROWS, COLUMNS, target, 1024, 32, 128), pair(COLUMNS, WHOLE, target, 256, 64, 64)
     assert many.kinds == narrow.kinds == {"all-gather"}
     assert (many.price, narrow.price) == (size * 32 * 128, size * 256 * 64)
@@ -69,7 +69,7 @@ def other_sizes(target):
 @claim(
     "*Columns, whole* moves the same bytes as the best pair.",
     "leaving W2 whole moves the same bytes on one axis, because a device may take its rows from a copy",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def second_whole(target):
     """As many bytes moved, and more held."""
@@ -82,12 +82,12 @@ def second_whole(target):
     "With both weights by columns the hidden layer must be gathered, and it is F / D times as wide: 4 times the payload on "
     "CPU. XLA for TPU rounds the hidden layer to bfloat16 before it sends it, as its products do by default, so it gathers "
     "half as many bytes.",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def rounded(target):
     """The payload of the gather beside that of the best pair."""
     factor = pair(COLUMNS, COLUMNS, target).payload_bytes / pair(COLUMNS, ROWS, target).payload_bytes
-    assert factor == (2 if target else 4)
+    assert factor == (2 if tpu(target) else 4)
 
 
 @claim("With positive inputs relu does nothing. Everything else is linear, so the sum may stand anywhere.")
@@ -127,10 +127,11 @@ def sequence(x, first, second):
 @claim(
     "It does not make a reduce-scatter unasked.",
     "There is no gather and no reduction by name. For the first product XLA passes tokens round a ring",
-    targets=(CPU, V5E),
+    "XLA for GPU makes the program of the textbooks: one all-gather and one reduce-scatter.",
+    targets=THREE,
 )
 def asked(target):
-    """CPU gathers and all-reduces; v5e makes a ring."""
+    """CPU gathers and all-reduces; v5e makes a ring; GPU gathers and scatters."""
     kinds = sl.inspect(
         sequence,
         given((2048, 4096), ROWS, "bfloat16"),
@@ -138,12 +139,14 @@ def asked(target):
         given((16384, 4096), ROWS, "bfloat16"),
         target=target,
     ).kinds
-    assert kinds == ({"collective-permute"} if target else {"all-gather", "all-reduce"})
+    ring, scattered = {"collective-permute"}, {"all-gather", "reduce-scatter"}
+    assert kinds == {CPU: {"all-gather", "all-reduce"}, V5E: ring, GPU: scattered}.get(target, ring)
 
 
 @claim(
-    'XLA for v5e turns `psum(a, "model") + psum(b, "model")` into one all-reduce of $a + b$, where XLA for CPU sends both.',
-    targets=(CPU, V5E),
+    'XLA for v5e and for GPU turn `psum(a, "model") + psum(b, "model")` into one all-reduce of $a + b$, where XLA for CPU '
+    "sends both.",
+    targets=THREE,
 )
 def two_sums(target):
     """The bytes of one array, or of two."""
@@ -178,8 +181,8 @@ def sums_on_v5p(target):
 
 @claim(
     "XLA for CPU first sums each of the three over devices, and then adds the three sums.",
-    "XLA for TPU finds this order by itself.",
-    targets=(CPU, V5E),
+    "XLA for TPU and for GPU find this order by themselves.",
+    targets=THREE,
 )
 def three_products(target):
     """The gradient of what went into three products."""
@@ -195,7 +198,7 @@ def three_products(target):
 @claim(
     "Another right answer draws one mask for the whole array outside shard_map, under jit. Then XLA, for CPU and for TPU, "
     "lets each device make its own part of the mask.",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def masks(target):
     """Nothing moves, and a device does a part of the work."""
@@ -208,9 +211,7 @@ def masks(target):
     assert cut.flops < whole.flops / 7
 
 
-@claim(
-    "Then the numbers depend on the key alone and not on the mesh, and each device makes its own part", targets=(CPU, V5E)
-)
+@claim("Then the numbers depend on the key alone and not on the mesh, and each device makes its own part", targets=THREE)
 def initialised(target):
     """Equal numbers on 8 and 4 devices, up to rounding; nothing moves, and each does an eighth."""
 
@@ -252,11 +253,11 @@ def degrees():
     assert sum(times(1)) / sum(times(4)) < 3
 
 
-@claim("XLA for CPU sums bfloat16 in float32, and XLA for v5e does not", targets=(CPU, V5E), alone=True)
+@claim("XLA for CPU sums bfloat16 in float32, and XLA for v5e and for GPU do not", targets=THREE, alone=True)
 def sums_of_bfloat16(target):
     """The dtype of what is sent, and the bytes."""
     shapes = (((T, D), WHOLE), ((D, F), COLUMNS), ((F, D), ROWS))
     found = sl.inspect(mlp, *(given(shape, spec, "bfloat16") for shape, spec in shapes), target=target)
     assert found.kinds == {"all-reduce"}
-    sent = {None: ("f32", 4), V5E: ("bf16", 2)}[target]
+    sent = ("bf16", 2) if target else ("f32", 4)
     assert ({c.dtype for c in found.collectives}, found.price) == ({sent[0]}, 2 * sent[1] * T * D)

@@ -10,7 +10,7 @@ from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import GPU, THREE, V5E, claim
 
 MESH = jax.make_mesh((8,), ("data",), (AxisType.Auto,))
 TYPED = jax.make_mesh((8,), ("data",), (AxisType.Explicit,))
@@ -33,7 +33,7 @@ def given(shape, spec, mesh=MESH):
     return jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(mesh, spec))
 
 
-@claim("So the bytes are those of the weights.", "XLA for CPU and for TPU agree on this payload.", targets=(CPU, V5E))
+@claim("So the bytes are those of the weights.", "XLA for CPU, TPU and GPU agree on this payload.", targets=THREE)
 def bytes_of_weights(target):
     """However large the batch is, and the loss is not in them."""
     for rows in (64, 128):
@@ -44,7 +44,7 @@ def bytes_of_weights(target):
         assert program.payload_bytes == 4 * 24 * 40
 
 
-@claim("XLA for CPU and for TPU join the sums of all eight gradients into one", targets=(CPU, V5E))
+@claim("XLA for CPU and for TPU join the sums of all eight gradients into one", targets=THREE)
 def joined(target):
     """One all-reduce for four matrices and four biases."""
     widths = (12, 40, 40, 20, 5)
@@ -149,9 +149,9 @@ def nested(weights, x, y):
 
 @claim(
     "XLA for CPU leaves these sums in their loops.",
-    "XLA for TPU takes them out of a single loop that only adds gradients up, and not out of these two.",
+    "XLA for TPU and for GPU take them out of a single loop that only adds gradients up, and not out of these two.",
     "it is inside the loop's body, and XLA for CPU does not take it out.",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def loops(target):
     """How often the all-reduce runs, in one loop and in two."""
@@ -171,7 +171,7 @@ def loops(target):
 
 @claim(
     "A small change to the loop can prevent this. For example, you may ask for the norm of each round's gradient",
-    targets=(V5E,),
+    targets=(V5E, GPU),
 )
 def normed(target):
     """The squares of each round's gradient need its sum, in each round."""
@@ -190,7 +190,7 @@ def normed(target):
     assert sum(c.executions for c in found) == 5
 
 
-@claim("(XLA for TPU first adds the two numbers, and sends one)", targets=(CPU, V5E))
+@claim("(XLA for TPU and for GPU first add the two numbers, and send one)", targets=THREE)
 def two_squares(target):
     """The norm of two arrays that are cut and of one that is whole."""
     plane = jax.make_mesh((4, 2), ("data", "model"), (AxisType.Auto,) * 2)
@@ -213,7 +213,7 @@ def unchecked():
 
 @claim(
     "the price is 8240 bytes in five steps, against 12400 for data parallelism alone",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def two_axes(target):
     """Five steps on 4 by 2, with the hidden units cut and without."""
@@ -253,7 +253,7 @@ def bits():
             np.testing.assert_allclose(other, made[0], rtol=0, atol=atol)
 
 
-@claim("number $i$ of a draw depends on the key and on $i$, not on who computes it", targets=(CPU, V5E))
+@claim("number $i$ of a draw depends on the key and on $i$, not on who computes it", targets=THREE)
 def numbers(target):
     """Equal numbers however they are cut, but for a last digit, which a processor may round otherwise; and nothing moves."""
     key = jax.random.key(8)

@@ -15,7 +15,7 @@ from jax.ad_checkpoint import checkpoint_name
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, THREE, V5E, claim
 from shardlab_course.chapters import QUESTIONS, folder
 from shardlab_judge.references import References
 
@@ -53,7 +53,7 @@ def on_each(body):
     "The transpose of an all-gather, without to='invarying', is a reduce-scatter: each slice gets contributions "
     "back from n devices",
     "Nobody wrote the reduce-scatter.",
-    targets=(CPU, V5E),
+    targets=THREE,
     alone=True,
 )
 def transposed(target):
@@ -88,8 +88,8 @@ def scanned(wrap, weights=CUT, slopes=CUT):
 
 
 @claim(
-    "XLA for v5e finds it. XLA for CPU sums everything for everybody and cuts afterwards",
-    targets=(CPU, V5E),
+    "XLA for v5e and for GPU find it. XLA for CPU sums everything for everybody and cuts afterwards",
+    targets=THREE,
     alone=True,
 )
 def gradients_cut(target):
@@ -103,7 +103,7 @@ def gradients_cut(target):
 
 @claim(
     "in the scanned step above the two gathers are in two loops, forward and backward, and the CPU listing shows both.",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def gathered_in_loops(target):
     """Once a layer, or twice with a checkpoint."""
@@ -112,7 +112,7 @@ def gathered_in_loops(target):
         assert runs(sl.inspect(f, *arrays, target=target), "all-gather") == times * LAYERS
 
 
-@claim("keep what saves the most arithmetic for its bytes", "So keep products first.", targets=(CPU, V5E))
+@claim("keep what saves the most arithmetic for its bytes", "So keep products first.", targets=THREE)
 def policies(target):
     """Products that are kept cost memory and save FLOPs; weights are gathered again with both policies."""
     products = partial(jax.checkpoint, policy=jax.checkpoint_policies.dots_saveable, prevent_cse=False)
@@ -144,17 +144,18 @@ def deep(wrap):
 
 @claim(
     "XLA for CPU drops the barriers and merges what is equal (in JAX 0.12 it does not).",
-    "XLA for TPU respects the barriers.",
-    targets=(CPU, V5E),
+    "XLA for TPU and for GPU respect the barriers.",
+    targets=THREE,
 )
 def barriers(target):
-    """Gathers of the compiled programs, without a checkpoint and with one."""
-    plain, again = (runs(sl.inspect(*deep(wrap), target=target), "all-gather") for wrap in (lambda f: f, jax.checkpoint))
+    """Bytes that are gathered, without a checkpoint and with one. Gathers cannot be counted: XLA for GPU joins some."""
+    programs = (sl.inspect(*deep(wrap), target=target) for wrap in (lambda f: f, jax.checkpoint))
+    plain, again = (sum(c.payload_bytes for c in p.collectives if c.kind == "all-gather") for p in programs)
     merged = target is None and jax.__version__.startswith("0.10")
-    assert (plain, again) == (4, 4 if merged else 8)
+    assert plain > 0 and again == plain * (1 if merged else 2)
 
 
-@claim("Without a barrier XLA merges equal gathers, for CPU and for TPU.", targets=(CPU, V5E))
+@claim("Without a barrier XLA merges equal gathers, for CPU, TPU and GPU.", targets=THREE)
 def merged(target):
     """A gather written twice without a barrier."""
 
@@ -264,7 +265,7 @@ def who_looks():
     assert donors(given(64, 8), lambda a: 2 * a, **placed) == (1, 0, False)
 
 
-@claim("A `jax.jit` inside another one donates nothing", targets=(CPU, V5E))
+@claim("A `jax.jit` inside another one donates nothing", targets=THREE)
 def inside(target):
     """Bytes of outputs that lie in the arguments' place."""
     gives = jax.jit(lambda a: 0.5 * a, donate_argnums=0)

@@ -9,7 +9,7 @@ from jax import P
 from jax.sharding import AxisType
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, THREE, V5E, claim, tpu
 
 LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
 RNG = np.random.default_rng(13)
@@ -36,12 +36,13 @@ MATRIX, SIDE = put(ROOT @ ROOT.T + 64 * np.eye(64, dtype="f4"), "x"), put(RNG.no
     "gathers the whole stack",
     "With JAX 0.10 XLA for CPU nevertheless sends all signals to every device, and XLA for TPU sends nothing",
     "XLA for CPU gathers a batch of transforms and leaves a stack of inverses; XLA for TPU does the opposite",
-    targets=(CPU, V5E),
+    "XLA for GPU of JAX 0.10 gathers the batch and leaves the stack",
+    targets=THREE,
     until="0.12",
 )
 def opposite(target):
     """All-gathers of the one on CPU, and of the other on TPU."""
-    gathered = BATCH.nbytes if target is CPU else 0, 0 if target is CPU else MANY.nbytes
+    gathered = (0, MANY.nbytes) if tpu(target) else (BATCH.nbytes, 0)
     found = [sl.inspect(f, x, target=target) for f, x in ((jnp.fft.fft, BATCH), (jnp.linalg.inv, MANY))]
     assert tuple(p.payload_bytes for p in found) == gathered
     assert [p.kinds for p in found] == [{"all-gather"} if moved else set() for moved in gathered]
@@ -50,7 +51,7 @@ def opposite(target):
 @claim(
     "on TPU jnp.linalg.solve gathers all of it",
     "XLA for CPU leaves a stack of systems where it is, and XLA for TPU gathers it",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def stack_of_systems(target):
     """solve under jit, and in shard_map."""
@@ -61,26 +62,26 @@ def stack_of_systems(target):
     def manual(A, b):
         return jax.shard_map(solve, mesh=LINE, in_specs=P("x"), out_specs=P("x"))(A, b)
 
-    assert sl.inspect(solve, MANY, SIDES, target=target).payload_bytes == (0 if target is CPU else MANY.nbytes)
+    assert sl.inspect(solve, MANY, SIDES, target=target).payload_bytes == (MANY.nbytes if tpu(target) else 0)
     assert sl.inspect(manual, MANY, SIDES, target=target).kinds == frozenset()
 
 
 @claim(
     "XLA for TPU makes the same program without a message",
     "XLA for CPU, as in JAX 0.10.2, sends all of it nonetheless",
-    targets=(CPU, V5E),
+    targets=THREE,
     until="0.12",
 )
 def batch(target):
     """vmap and fft alike."""
     for f in (jnp.fft.fft, jax.vmap(jnp.fft.fft)):
-        assert sl.inspect(f, BATCH, target=target).payload_bytes == (BATCH.nbytes if target is CPU else 0)
+        assert sl.inspect(f, BATCH, target=target).payload_bytes == (0 if tpu(target) else BATCH.nbytes)
 
 
 @claim(
     "XLA for CPU and for TPU both cut products",
     "is one that XLA knows how to cut: case 1, nothing moves",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def as_a_product(target):
     """The matrix of waves, whole on each device."""
@@ -92,14 +93,14 @@ def as_a_product(target):
     assert sl.inspect(product, BATCH, target=target).kinds == frozenset()
 
 
-@claim("In `shard_map` there is nothing to decide", "use `shard_map`, where there is nothing to decide", targets=(CPU, V5E))
+@claim("In `shard_map` there is nothing to decide", "use `shard_map`, where there is nothing to decide", targets=THREE)
 def manual_batch(target):
     """No message."""
     f = jax.shard_map(jnp.fft.fft, mesh=LINE, in_specs=P("x"), out_specs=P("x"))
     assert sl.inspect(f, BATCH, target=target).kinds == frozenset()
 
 
-@claim("XLA, for CPU and for TPU, gets from one to the other by an all-to-all", targets=(CPU, V5E))
+@claim("XLA, for CPU and for TPU, gets from one to the other by an all-to-all", targets=THREE)
 def slab_in_two(target):
     """Two shard_maps, and nothing written between them."""
     rows = jax.shard_map(lambda b: jnp.fft.fft(b, axis=1), mesh=LINE, in_specs=P("x"), out_specs=P("x"))
@@ -107,13 +108,13 @@ def slab_in_two(target):
     assert sl.inspect(lambda x: columns(rows(x)), BATCH, target=target).kinds == {"all-to-all"}
 
 
-@claim("Neither XLA for CPU nor XLA for TPU finds this: both gather the matrix for one factorization", targets=(CPU, V5E))
+@claim("Neither XLA for CPU nor XLA for TPU finds this: both gather the matrix for one factorization", targets=THREE)
 def one_factorization(target):
     """At least the bytes of the matrix come to each device."""
     assert sl.inspect(jnp.linalg.cholesky, MATRIX, target=target).payload_bytes >= MATRIX.nbytes
 
 
-@claim("`jnp.linalg.solve` gathered the matrix", targets=(CPU, V5E))
+@claim("`jnp.linalg.solve` gathered the matrix", targets=THREE)
 def one_system(target):
     """The same for a system."""
     gathers = [c for c in sl.inspect(jnp.linalg.solve, MATRIX, SIDE, target=target).collectives if c.kind == "all-gather"]

@@ -12,7 +12,7 @@ from jax import P
 from jax.sharding import AxisType
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, THREE, claim
 from shardlab_course.ch15.ex06.designs import family
 from shardlab_course.chapters import folder
 
@@ -31,8 +31,9 @@ def random(*shape):
 
 
 @claim(
-    "a weight that is cut by rows along `data`, as the batch is, may get its gradient *whole* from XLA, for CPU and for TPU",
-    targets=(CPU, V5E),
+    "a weight that is cut by rows along `data`, as the batch is, may get its gradient *whole* from XLA, for CPU, TPU and "
+    "GPU",
+    targets=THREE,
 )
 def gradient_of_a_cut_weight(target):
     """Rows of the weight and rows of the batch over one axis: the slope's spec is empty."""
@@ -47,7 +48,7 @@ def gradient_of_a_cut_weight(target):
 @claim(
     "moments made this way under jit are whole",
     "A constant has no operands to get a cut from. Zeros that are returned unchanged have no other use",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def unplaced_zeros(target):
     """Zeros like a weight that is cut."""
@@ -55,7 +56,7 @@ def unplaced_zeros(target):
     assert [tuple(lies.spec) for lies in found.output_placements] == [(), ("data",)]
 
 
-@claim('`P("data")` means the first dimension, whichever it is', "Only the bytes differ", targets=(CPU, V5E))
+@claim('`P("data")` means the first dimension, whichever it is', "Only the bytes differ", targets=THREE)
 def swapped_and_constrained(target):
     """The demonstration: bytes with one spec and none with the other."""
     clip = put(random(32, 24, 16), "data")
@@ -90,7 +91,7 @@ def one_hot_and_index(target):
 @claim(
     "and XLA for CPU sums in each; XLA for TPU sees that each round only adds, and sums once, after the loop",
     "Under jit alone the carry is one array for all devices, and XLA for CPU sums it at once",
-    targets=(CPU, V5E),
+    targets=THREE,
 )
 def sums_in_a_loop(target):
     """Counts that a loop carries, under jit alone and with a psum in each of its 24 rounds."""
@@ -152,7 +153,7 @@ def places():
     assert all(2 * n * 24 > 2 * sent(24, n) for n in range(2, 65))
 
 
-@claim("The transpose of a permute is the permute backwards", "`ppermute` gives it zeros", targets=(CPU, V5E))
+@claim("The transpose of a permute is the permute backwards", "`ppermute` gives it zeros", targets=THREE)
 def pipeline_backwards(target):
     """One permute forward gives one in the gradient, the other way; stage 0 receives zeros."""
     ahead = [(s, s + 1) for s in range(7)]

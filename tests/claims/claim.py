@@ -11,8 +11,14 @@ from collections.abc import Callable
 
 CPU, V5E, GPU = None, "v5e:2x4", "h100:8"
 """Values of `sl.inspect`'s `target`: XLA for CPU on the simulated devices, XLA for TPU and for GPU without a chip."""
+THREE = CPU, V5E, GPU
 OTHERS = "v6e:2x4", "v5p:2x2x2"
 """Other chips: a page that says "XLA for TPU" is asked about them as well."""
+
+
+def tpu(target: str | None) -> bool:
+    """Whether XLA for TPU compiles for this target, for v5e or for one of the `OTHERS`."""
+    return target not in (CPU, GPU)
 
 
 @dataclasses.dataclass(frozen=True)

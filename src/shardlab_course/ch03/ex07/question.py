@@ -71,7 +71,7 @@ QUESTION = Question(
         "shares: what has to cross devices if you sum columns first, and what if you turn first? After the turn, what does "
         "a device know about its columns?",
         "Ask for columns with with_sharding_constraint, before the softmax. Inside jit, on an Auto mesh, device_put "
-        "constrains nothing (for a TPU, unless it names another memory).",
+        "constrains nothing (for a TPU or a GPU, unless it names another memory).",
     ),
     explanation="out_shardings is part of the program, and the program pays for it. XLA does some work directly in the "
                 "output's sharding, and adds collectives for other work. in_shardings is a promise about how committed "

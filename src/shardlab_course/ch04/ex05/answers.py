@@ -19,7 +19,7 @@ def all_to_all_and_sum():
 
 @told("compiler-emits-reduce-scatter")
 def believes_the_textbook():
-    sl.predict("4.5", kinds=["reduce-scatter"], why="b")
+    sl.predict("4.5", kinds=["reduce-scatter"], why="b", compilers=["GPU"])
 
 
 @wrong("scattered-the-other-way", 6)
@@ -33,7 +33,7 @@ def columns():
 
 @told("slice-is-no-collective")
 def counts_the_slice():
-    sl.predict("4.5", kinds=["all-reduce", "slice"], why="b")
+    sl.predict("4.5", kinds=["all-reduce", "slice"], why="b", compilers=["GPU"])
 
 
 @wrong("gathers-operands", 4.5)
@@ -87,17 +87,17 @@ def sum_then_slice():
 @told("compiler-emits-reduce-scatter")
 def both_halves():
     """Two collectives, and no slice among them."""
-    sl.predict("4.5", kinds=["reduce_scatter", "all_gather"], why="b")
+    sl.predict("4.5", kinds=["reduce_scatter", "all_gather"], why="b", compilers=["GPU"])
 
 
 @told("cheapest-is-taken")
 def cheapest_is_taken():
-    sl.predict("4.5", kinds=["all-reduce"], why="a")
+    sl.predict("4.5", kinds=["all-reduce"], why="a", compilers=["GPU"])
 
 
 @told("cpu-lacks-it")
 def cpu_lacks_it():
-    sl.predict("4.5", kinds=["all-reduce"], why="c")
+    sl.predict("4.5", kinds=["all-reduce"], why="c", compilers=["GPU"])
 
 
 @wrong("reduces-then-slices", 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch04.ex05 import oracle as of
 from shardlab_course.ch04.shared import COLUMNS, LINE, ROWS, WIDE, gathers, program, right, scattered
-from shardlab_course.shared.kinds import KINDS
+from shardlab_course.shared.kinds import KINDS, compilers
 from shardlab_judge.items.value import Believed, ValueItem, why
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -60,8 +60,9 @@ MECHANISM = why(
 QUESTION = Question(
     "4.5", "Who asked for all of C?", difficulty=3, minutes=25,
     items=(
-        ValueItem("kinds", {"P": 0.75}, predicted=True, key=frozenset({"all-reduce"}), members=(*KINDS, "slice"),
+        ValueItem("kinds", {"P": 0.5}, predicted=True, key=frozenset({"all-reduce"}), members=(*KINDS, "slice"),
                   misconceptions=WRONG_KINDS),
+        compilers(0.25, "GPU"),
         MECHANISM,
         program("case_3_scattered", COLUMNS, ROWS, ROWS, ((WIDE, (16, 24, 12)), (LINE, (24, 64, 16))), SCATTERED,
                 lambda i, j, k: j >= max(i, k), v=1.5, h=3),

@@ -32,7 +32,8 @@ def after_equals():
 
 @told("all-suspected")
 def all_suspected():
-    sl.predict("6.4", kinds={"fft": ["all-gather"], "softmax": ["all-reduce"], "sort": ["all-gather"]})
+    kinds = {"fft": ["all-gather"], "softmax": ["all-reduce"], "sort": ["all-gather"]}
+    sl.predict("6.4", kinds=kinds, compilers=["CPU", "GPU"])
 
 
 @wrong("dimensions-forgotten", 4)
@@ -89,7 +90,7 @@ def gathers_only():
 
 @told("softmax-stays-at-home")
 def softmax_at_home():
-    sl.predict("6.4", kinds={"fft": ["all-gather"], "softmax": [], "sort": []})
+    sl.predict("6.4", kinds={"fft": ["all-gather"], "softmax": [], "sort": []}, compilers=["CPU", "GPU"])
 
     def audit(before, after, hlo):
         if not re.search(r" (all-|reduce-scatter|collective-)[a-z-]*\(", hlo):
@@ -103,7 +104,7 @@ def softmax_at_home():
 
 @told("typed-sharded-so-quiet")
 def types_are_believed():
-    sl.predict("6.4", kinds={"fft": [], "softmax": ["all-reduce"], "sort": []})
+    sl.predict("6.4", kinds={"fft": [], "softmax": ["all-reduce"], "sort": []}, compilers=["CPU", "GPU"])
 
 
 @wrong("trusts-the-type", 4)
@@ -145,7 +146,7 @@ def words():
 @right
 def spelt_otherwise():
     """With underscores; one without a list, none by name."""
-    sl.predict("6.4", kinds={"fft": "all_gather", "softmax": ("ALL_REDUCE",), "sort": "none"})
+    sl.predict("6.4", kinds={"fft": "all_gather", "softmax": ("ALL_REDUCE",), "sort": "none"}, compilers=["CPU", "GPU"])
 
 
 @wrong("-", 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from shardlab_course.ch06.ex04 import oracle as of
-from shardlab_course.shared.kinds import KINDS
+from shardlab_course.shared.kinds import KINDS, compilers
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question, WrongValues
@@ -57,9 +57,10 @@ AUDIT = (
 QUESTION = Question(
     "6.4", "The type is right, and everything moved", difficulty=4, minutes=40,
     items=(
-        ValueItem("kinds", {"P": 4}, predicted=True, members=KINDS, misconceptions=WRONG_KINDS, key={
+        ValueItem("kinds", {"P": 3.5}, predicted=True, members=KINDS, misconceptions=WRONG_KINDS, key={
             "fft": frozenset({"all-gather"}), "softmax": frozenset({"all-reduce"}), "sort": frozenset(),
         }),
+        compilers(0.5, "CPU", "GPU"),
         CallsItem("audit", {"V": 8}, oracle=of.audit, draw=of.draw_audit, drawn=40, misconceptions=AUDIT, calls=(
             ("float32[8@x,16]", "complex64[8@x,16]", of.FFT),
             ("float32[8@x,16]", "float32[8@x,16]", of.NAMED),

@@ -65,7 +65,7 @@ QUESTION = Question(
                 "side as a matrix and refuses it. A[0] and [None] take the stack apart and put it together again, "
                 "jax.vmap says that it is a stack, and b[..., None] turns the vectors into columns. All three are right.\n\n"
                 "On whole arrays the compiler decides. For jax.vmap of solve, XLA for CPU makes a program that leaves the "
-                "systems where they are, and XLA for TPU gathers the whole stack. With jax.lax.map both gather "
-                "everything. In shard_map nothing moves on either. One large system over eight devices is another matter "
-                "(chapter 13).",
+                "systems where they are (so does XLA for GPU), and XLA for TPU gathers the whole stack. With jax.lax.map "
+                "all three gather everything. In shard_map nothing moves. One large system over eight devices is another "
+                "matter (chapter 13).",
 )  # fmt: skip

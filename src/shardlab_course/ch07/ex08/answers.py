@@ -190,12 +190,12 @@ def place_by_place():
 
 @told("rows-are-independent-so-free")
 def thinks_it_is_free():
-    sl.predict("7.8", kinds=[])
+    sl.predict("7.8", kinds=[], compilers=["CPU", "GPU"])
 
 
 @told("thinks-of-sums")
 def thinks_of_sums():
-    sl.predict("7.8", kinds=["all-reduce"])
+    sl.predict("7.8", kinds=["all-reduce"], compilers=["CPU", "GPU"])
 
 
 @wrong("three-or-one", 7.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch07.ex08 import oracle as of
 from shardlab_course.ch07.shared import LINE, MESHES, PROMISE, WIDE, drawing, same, shape
-from shardlab_course.shared.kinds import KINDS
+from shardlab_course.shared.kinds import KINDS, compilers
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
@@ -69,8 +69,9 @@ BY_COLUMN = (
 QUESTION = Question(
     "7.8", "What a compiler does not know", difficulty=4, minutes=40,
     items=(
-        ValueItem("kinds", {"P": 1.5}, predicted=True, key=frozenset({"all-gather"}), members=KINDS,
+        ValueItem("kinds", {"P": 1}, predicted=True, key=frozenset({"all-gather"}), members=KINDS,
                   misconceptions=WRONG_KINDS),
+        compilers(0.5, "CPU", "GPU"),
         ProgramItem("best", {"V": 1.5, "S": 1.5, "H": 1.5}, oracle=of.best, misconceptions=BY_ROW,
                     cases=(of.SCORES(LINE, 16, 24), of.SCORES(WIDE, 12, 40)), draw=drawing(of.SCORES, MESHES, 8, 8)),
         ProgramItem("best_of_columns", {"V": 2.25, "S": 1.5, "H": 2.25}, oracle=of.best, misconceptions=BY_COLUMN,

@@ -24,7 +24,7 @@ def as_expressions():
 
 @told("columns-taken-for-terms")
 def believes_in_terms():
-    predictions = sl.predict("9.1", collective="all-reduce", factor=1)
+    predictions = sl.predict("9.1", collective="all-reduce", factor=1, compilers=["CPU", "GPU"])
 
 
 @wrong("last-by-columns", 5.5)
@@ -39,7 +39,7 @@ def both_by_rows():
 
 @told("counts-devices")
 def counts_devices():
-    predictions = sl.predict("9.1", collective="all-gather", factor=8)
+    predictions = sl.predict("9.1", collective="all-gather", factor=8, compilers=["CPU", "GPU"])
 
 
 @wrong("gate-cut-otherwise", 6.25)
@@ -54,12 +54,12 @@ def input_cut():
 
 @told("same-size")
 def no_size():
-    predictions = sl.predict("9.1", collective="all-gather", factor=1)
+    predictions = sl.predict("9.1", collective="all-gather", factor=1, compilers=["CPU", "GPU"])
 
 
 @told("price-taken-for-payload")
 def price_for_payload():
-    predictions = sl.predict("9.1", collective="all-gather", factor=2)
+    predictions = sl.predict("9.1", collective="all-gather", factor=2, compilers=["CPU", "GPU"])
 
 
 @wrong("last-left-whole", 6.25)

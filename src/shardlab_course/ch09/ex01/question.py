@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch09.ex01 import oracle as of
 from shardlab_course.ch09.shared import FOUR, INPUT_CUT, LINE, cut
-from shardlab_course.shared.kinds import OR_NONE
+from shardlab_course.shared.kinds import OR_NONE, compilers
 from shardlab_judge.items.layout import LayoutItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
@@ -71,7 +71,8 @@ QUESTION = Question(
     items=(
         ValueItem("collective", {"P": 0.5}, predicted=True, key="all-gather", words=OR_NONE,
                   misconceptions=COLLECTIVE),
-        ValueItem("factor", {"P": 0.5}, predicted=True, key=4, misconceptions=FACTOR),
+        ValueItem("factor", {"P": 0.25}, predicted=True, key=4, misconceptions=FACTOR),
+        compilers(0.25, "CPU", "GPU"),
         LayoutItem("plain", ALL, function=of.plain_mlp, misconceptions=PLAIN, draw=of.draw_plain,
                    reference={"X": [], "W1": [None, "model"], "W2": ["model", None]},
                    cases=(of.plain_sizes(LINE, 16, 32, 128), of.plain_sizes(FOUR, 8, 32, 160))),

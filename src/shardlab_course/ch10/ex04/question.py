@@ -85,10 +85,10 @@ QUESTION = Question(
     ),
     explanation="With replicated weights each backward step has to give a replicated gradient, so it sums at once, "
                 "inside the loop over layers, which is inside the loop over microbatches. That is 15 all-reduces for 3 "
-                "layers and 5 microbatches. XLA for CPU leaves these sums in their loops. XLA for TPU takes them out of a "
-                "single loop that only adds gradients up, and not out of these two.\n\nThe type does not depend on the "
-                "compiler: the transpose of the free cast to reduced is the reduction, so the cast's place in the forward "
-                "program is the reduction's place in the backward one. In between everything is unreduced. Few operations "
-                "accept that, and the sum of two such arrays, which is all that accumulation needs, is one of them. In "
-                "shard_map, a cast to varying before the loop and one psum after it do the same.",
+                "layers and 5 microbatches. XLA for CPU leaves these sums in their loops. XLA for TPU and for GPU take them "
+                "out of a single loop that only adds gradients up, and not out of these two.\n\nThe type does not depend on "
+                "the compiler: the transpose of the free cast to reduced is the reduction, so the cast's place in the "
+                "forward program is the reduction's place in the backward one. In between everything is unreduced. Few "
+                "operations accept that, and the sum of two such arrays, which is all that accumulation needs, is one of "
+                "them. In shard_map, a cast to varying before the loop and one psum after it do the same.",
 )  # fmt: skip

@@ -357,7 +357,7 @@ def not_gathered():
 
 @told("nothing-written-twice")
 def nothing_changes():
-    sl.predict("11.4", gathers=4, why="a")
+    sl.predict("11.4", gathers=4, why="a", compilers=["TPU", "GPU"])
 
 
 @changed("0.12", wrong("products-made-again", 10), wrong("products-made-again", 8))
@@ -488,7 +488,7 @@ def plain():
 
 @told("first-layer-spared")
 def seven():
-    sl.predict("11.4", gathers=7, why="a")
+    sl.predict("11.4", gathers=7, why="a", compilers=["TPU", "GPU"])
 
 
 @wrong("whole-loss", 10)
@@ -512,12 +512,12 @@ def whole_loss():
 
 @told("weights-are-kept")
 def weights_are_kept():
-    sl.predict("11.4", gathers=8, why="b")
+    sl.predict("11.4", gathers=8, why="b", compilers=["TPU", "GPU"])
 
 
 @told("only-what-is-needed")
 def only_what_is_needed():
-    sl.predict("11.4", gathers=8, why="c")
+    sl.predict("11.4", gathers=8, why="c", compilers=["TPU", "GPU"])
 
 
 @wrong("checkpoint-without-effect", 10)

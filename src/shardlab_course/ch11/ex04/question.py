@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch11.ex04 import oracle as of
 from shardlab_course.ch11.shared import GRADIENTS, LINE, PLANE, SUMS, count, draw_layers, layers, right, slopes, steps
+from shardlab_course.shared.kinds import compilers
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
@@ -94,7 +95,8 @@ QUESTION = Question(
     "11.4", "Weights that are not kept", difficulty=4, minutes=50,
     known_as="FSDP with gradient checkpointing (Zhao and others, 2023; Chen and others, 2016)",
     items=(
-        ValueItem("gathers", {"P": 3}, predicted=True, key=8, misconceptions=GATHERS),
+        ValueItem("gathers", {"P": 2.5}, predicted=True, key=8, misconceptions=GATHERS),
+        compilers(0.5, "TPU", "GPU"),
         MECHANISM,
         ProgramItem("lean", {"V": 2, "S": 2, "H": 2, "J": 6}, oracle=slopes, names=steps,
                     misconceptions=LEAN, tolerance=SUMS,

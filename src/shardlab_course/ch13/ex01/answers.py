@@ -30,7 +30,7 @@ def as_a_product():
 def bytes_of_the_block():
     from jax import P
 
-    sl.predict("13.1", moved={"fft": 8192, "vmap": 8192, "explicit": 8192, "product": 0}, why="b")
+    sl.predict("13.1", moved={"fft": 8192, "vmap": 8192, "explicit": 8192, "product": 0}, why="b", compilers=["TPU"])
 
     def batch_fft(mesh, x):
         spec = P(mesh.axis_names)
@@ -55,7 +55,7 @@ def constrains_the_output():
 
 @told("trusts-the-compiler")
 def fft_only_predicted_free():
-    sl.predict("13.1", moved={"fft": 0, "vmap": 0, "explicit": 65536, "product": 0}, why="b")
+    sl.predict("13.1", moved={"fft": 0, "vmap": 0, "explicit": 65536, "product": 0}, why="b", compilers=["TPU"])
 
 
 @wrong("inverse-transform", 4)
@@ -75,7 +75,7 @@ def one_axis_only():
 
 @told("products-are-cut")
 def products_gathered():
-    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 65536}, why="b")
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 65536}, why="b", compilers=["TPU"])
 
 
 @changed("0.12", wrong("trusts-the-compiler", 5.5), right)
@@ -86,7 +86,7 @@ def trusts_jit():
 
 @told("types-are-not-traffic")
 def types_are_not_traffic():
-    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 0, "product": 0}, why="b")
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 0, "product": 0}, why="b", compilers=["TPU"])
 
 
 @right
@@ -101,12 +101,12 @@ def vmap_inside():
 
 @told("mathematics-decides")
 def mathematics_decides():
-    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="a")
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="a", compilers=["TPU"])
 
 
 @told("saying-it-helps")
 def saying_it_helps():
-    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="c")
+    sl.predict("13.1", moved={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}, why="c", compilers=["TPU"])
 
 
 @wrong("trusts-the-compiler", 5.5)

@@ -6,6 +6,7 @@ import numpy as np
 
 from shardlab_course.ch13.ex01 import oracle as of
 from shardlab_course.ch13.shared import LINE, TRANSFORM, WIDE, gathers, if_right, largest, own_transform, says, transformed
+from shardlab_course.shared.kinds import compilers
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
 from shardlab_judge.question import Question, WrongCost, WrongValues
@@ -69,8 +70,9 @@ MECHANISM = why(
 QUESTION = Question(
     "13.1", "Many signals, no messages", difficulty=2, minutes=25,
     items=(
-        ValueItem("moved", {"P": 3.5}, predicted=True, misconceptions=MOVED,
+        ValueItem("moved", {"P": 3}, predicted=True, misconceptions=MOVED,
                   key={"fft": 65536, "vmap": 65536, "explicit": 65536, "product": 0}),
+        compilers(0.5, "TPU"),
         MECHANISM,
         ProgramItem("batch_fft", {"V": 1.5, "H": 1.5}, oracle=transformed(1),
                     misconceptions=BATCH, rtol=1e-4, atol=1e-3,
