@@ -48,7 +48,7 @@ def lost_updates(given: Handed) -> Iterator[str]:
     arrays = {n: leaf for n, leaf in enumerate(leaves) if hasattr(leaf, "shape") and hasattr(leaf, "dtype")}
 
     def look(arrays: dict[int, Any]) -> Any:
-        args, kwargs = tree.unflatten([arrays.get(n, leaf) for n, leaf in enumerate(leaves)])
+        args, kwargs = jax.tree.unflatten(tree, [arrays.get(n, leaf) for n, leaf in enumerate(leaves)])
         before = jax.tree_util.tree_flatten_with_path((args, kwargs))[0]
         out = inner(*args, **kwargs)
         after = dict(jax.tree_util.tree_flatten_with_path((args, kwargs))[0])
