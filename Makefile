@@ -165,6 +165,7 @@ bench: $(INSTALLED) bubblewrap book chromium  ## measure speed as ratios, for th
 	@$(PY) bench/laboratory.py --write build/bench.json $(if $(SMALL),--repeats 12)
 	@$(PY) bench/checking.py --write build/bench.json $(if $(SMALL),--repeats 7)
 	@$(PY) bench/diverging.py --write build/bench.json $(if $(SMALL),--layers 4 --width 256 --words 4096)
+	@$(PY) bench/explaining.py --write build/bench.json $(if $(SMALL),--layers 5)
 	@PYTHONPATH=. $(PY) bench/grading.py $(if $(SMALL),--small)
 	@PYTHONPATH=. $(PY) bench/grading.py --defective $(if $(SMALL),--small)
 	@PYTHONPATH=. $(PY) bench/grading.py --chapter 09 --students 30 $(if $(SMALL),--small)

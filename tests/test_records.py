@@ -1,4 +1,4 @@
-"""Stored TPU compilations: stored_json where there is a compiler, shown where there is none."""
+"""Stored TPU compilations: stored where there is a compiler, shown where there is none."""
 
 import importlib.util
 import json
@@ -15,7 +15,7 @@ from shardlab.errors import ShardlabError
 from shardlab.records import recorded
 from shardlens.compilers import topology
 from shardlens.programs.inspection import inspect
-from shardlens.programs.stored import Recorded, stored_json
+from shardlens.programs.stored import Recorded, store
 
 needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 
@@ -44,8 +44,9 @@ def without_libtpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def keep(folder: Path, name: str, **changes: Any) -> None:
     """A record, here of the CPU's program, as if it were a TPU's."""
-    raw = {**stored_json(inspect(total, argument()), "v5e:2x4"), "libtpu": "0.1", "date": "2026-01-02", **changes}
-    (folder / f"{name}.json").write_text(json.dumps(raw))
+    file = folder / f"{name}.json"
+    store(inspect(total, argument()), file, "v5e:2x4")
+    file.write_text(json.dumps({**json.loads(file.read_text()), "libtpu": "0.1", "date": "2026-01-02", **changes}))
 
 
 def test_a_record_is_shown(without_libtpu: Path) -> None:
@@ -79,7 +80,7 @@ def test_a_record_of_another_target(without_libtpu: Path) -> None:
 
 @needs_libtpu
 def test_a_record_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the compiler and SHARDLAB_KEEP_RECORDS the record is stored_json; without the variable nothing is."""
+    """With the compiler and SHARDLAB_KEEP_RECORDS a record is written; without the variable nothing is."""
     monkeypatch.setattr(records, "FOLDER", tmp_path / "records")
     program = recorded("sum", total, argument(), target="v5e:2x4")
     assert not (tmp_path / "records").exists() and program.platform == "tpu"

@@ -435,4 +435,4 @@ def test_what_is_left_out_is_said() -> None:
     assert made.notes[0].startswith("What k") and made.notes[1].startswith("The arithmetic of a Pallas kernel is")
     assert made.communication == cost(program(GATHER), "v5e").communication
     assert re.search(r"^k \(custom-call\) +\? bytes +\?$", str(made), re.MULTILINE)
-    assert json.loads(json.dumps(made.json()))["communication"] == made.communication
+    assert json.loads(json.dumps(made.to_json()))["communication"] == made.communication

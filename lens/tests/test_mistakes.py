@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -39,6 +40,8 @@ def test_a_buffer_donated_twice(name: str, rng: np.random.Generator) -> None:
     found = [told for told in lens.inspect(f, x, x if same else x + 1).warnings if "are one array" in told]
     wanted = "argument [0] and argument [1] are one array, and it is donated: running the program fails."
     assert found == ([f"{wanted} Give each an array of its own."] if said else [])
+    held = functools.partial(f, x)
+    assert [told for told in lens.inspect(held, x if same else x + 1).warnings if "are one array" in told] == found
     shape = jax.ShapeDtypeStruct((3, 5), "float32")
     assert not [told for told in lens.inspect(f, shape, shape).warnings if "are one array" in told]
 
@@ -64,3 +67,11 @@ def test_an_update_in_place_that_is_lost() -> None:
     for f, said in ((jax.jit(step), True), (step, True), (nnx.jit(step), False), (jax.jit(returned), False)):
         found = [told for told in lens.inspect(f, model, optimizer, x).warnings if "in place" in told]
         assert found == ([f"{STEP} Use nnx.jit, or return what has changed."] if said else [])
+
+    def trained(mode: str, both: Any, x: Any) -> Any:
+        return step(*both, x) if mode == "train" else both[0](x)
+
+    static, both = jax.jit(trained, static_argnums=0), (model, optimizer)
+    for f, args in ((functools.partial(jax.jit(step), *both), (x,)), (static, ("train", both, x))):
+        assert [told for told in lens.inspect(f, *args).warnings if "and 2 more arrays in place" in told]
+    assert not [told for told in lens.inspect(static, "try", both, x).warnings if "in place" in told]

@@ -12,7 +12,6 @@ import pytest
 
 import shardlens as lens
 from shardlens.command import TOO_MUCH
-from shardlens.guards.difference import figures
 from why_programs import mesh, spec
 
 P = jax.P
@@ -45,7 +44,7 @@ def test_what_does_not_fit_is_told() -> None:
     )
     line = Path(__file__).read_text().splitlines().index("    h = jnp.tanh(x @ w)  # <- product") + 1
     assert f"test_too_large.py:{line}" in said
-    assert figures(program, TARGET)["refused"] == program.refused
+    assert program.to_json(TARGET)["refused"] == program.refused
     with pytest.raises(AssertionError, match="does not fit: Ran out of memory on HBM"):
         lens.assert_communicates(wide, *ARGS, target=TARGET)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.recording import recording
-from shardlens import Program, inspect
+from shardlens import Program, inspect, store
 from shardlens import read_stored as read
-from shardlens import stored_json as written
 
 FOLDER = Path(__file__).parent / "records"
 KEEP = "SHARDLAB_KEEP_RECORDS"
@@ -43,7 +41,7 @@ def recorded(
         return read(_path(name), target)
     if os.environ.get(KEEP):
         FOLDER.mkdir(exist_ok=True)
-        _path(name).write_text(json.dumps(written(program, target), indent=1) + "\n")
+        store(program, _path(name), target)
     return program
 
 

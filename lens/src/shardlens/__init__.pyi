@@ -70,7 +70,7 @@ from shardlens.programs.memory import Memory as Memory
 from shardlens.programs.program import Program as Program
 from shardlens.programs.stored import Recorded as Recorded
 from shardlens.programs.stored import read_stored as read_stored
-from shardlens.programs.stored import stored_json as stored_json
+from shardlens.programs.stored import store as store
 from shardlens.programs.table import collectives_table as collectives_table
 from shardlens.programs.table import summary as summary
 from shardlens.programs.timing import OnChip as OnChip

@@ -110,8 +110,6 @@ def given(options: argparse.Namespace) -> Given:
 
 def inspect_command(options: argparse.Namespace) -> int:
     """Prints the program that a function becomes; `TOO_MUCH` if it moves more than it may."""
-    from shardlens.guards.difference import figures
-
     asked = given(options)
     for name, file in (("hlo", options.hlo), ("html", options.html)):
         if file and not file.parent.is_dir():
@@ -120,7 +118,7 @@ def inspect_command(options: argparse.Namespace) -> int:
     program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
     modelled = program.cost(_slice(options.cost, options.target)) if options.cost else None
     if options.json:
-        print(json.dumps(figures(program, options.target) | ({"cost": modelled.json()} if modelled else {}), indent=1))
+        print(json.dumps(program.to_json(options.target) | ({"cost": modelled.to_json()} if modelled else {}), indent=1))
     else:
         _print(_table(program, options))
         for more in (program.occupied(options.target or "") if options.memory else None, modelled):
@@ -191,7 +189,7 @@ def diff_command(options: argparse.Namespace) -> int:
     names, sides = _sides(options)
     found = Difference(names, *sides)
     if options.json:
-        print(json.dumps(found.json(), indent=1))
+        print(json.dumps(found.to_json(), indent=1))
     elif options.markdown:
         print(found.markdown())
     else:
@@ -221,13 +219,13 @@ def _sides(options: argparse.Namespace) -> tuple[tuple[str, str], list[dict[str,
 
 def _figures(options: argparse.Namespace, name: str) -> dict[str, Any]:
     """The facts of a function, which is compiled, or of a file that has them."""
-    from shardlens.guards.difference import figures, read_figures
+    from shardlens.guards.difference import read_figures
 
     if ":" not in name:
         return read_figures(Path(name))
     with arguments.forgotten_modules():
         asked = given(argparse.Namespace(**{**vars(options), "function": name}))
-        return figures(shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes), options.target)
+        return shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes).to_json(options.target)
 
 
 def diverge_command(options: argparse.Namespace) -> int:

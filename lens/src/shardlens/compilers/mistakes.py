@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from shardlens.compilers.callables import Handed
 
-def donated_twice(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence where one array is given twice and donated: JAX compiles that, and running it fails.
 
-    Args:
-        f, args, kwargs: as for `inspect`.
-    """
+def donated_twice(given: Handed) -> Iterator[str]:
+    """A sentence where one array is given twice and donated: JAX compiles that, and running it fails."""
     import jax
 
+    f, args, kwargs = given.f, given.args, given.kwargs
     if not isinstance(f, type(jax.jit(len))):
         return
-    paths = jax.tree_util.tree_flatten_with_path((tuple(args), dict(kwargs)))[0]
+    paths = jax.tree_util.tree_flatten_with_path((args, kwargs))[0]
     places: dict[int, list[str]] = {}
     for path, leaf in paths:
         if isinstance(leaf, jax.Array):
@@ -30,25 +29,26 @@ def donated_twice(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ite
     donated = {jax.tree_util.keystr(path[1:]) for path, info in infos if info.donated}
     for names in shared:
         if donated.intersection(names):
-            given = " and ".join(f"argument {name}" for name in names)
-            yield f"{given} are one array, and it is donated: running the program fails. Give each an array of its own."
+            both = " and ".join(f"argument {name}" for name in names)
+            yield f"{both} are one array, and it is donated: running the program fails. Give each an array of its own."
 
 
-def lost_updates(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence where `f` changes a Flax NNX object in place and `jax.jit` drops the change: its update is compiled away.
-
-    Args:
-        f, args, kwargs: as for `inspect`.
-    """
+def lost_updates(given: Handed) -> Iterator[str]:
+    """A sentence where `f` changes a Flax NNX object in place and `jax.jit` drops that change, and the update with it."""
     import jax
 
-    given = [*args, *kwargs.values()]
-    if "flax.nnx" not in sys.modules or type(f).__module__.startswith("flax") or not any(map(_is_nnx, given)):
+    f = given.f
+    if "flax.nnx" not in sys.modules or type(f).__module__.startswith("flax") or given.staged:
+        return
+    if not any(map(_is_nnx, jax.tree.leaves((given.args, given.kwargs), is_leaf=_is_nnx))):
         return
     inner: Callable[..., Any] = getattr(f, "__wrapped__", f)
     changed: list[str] = []
+    leaves, tree = jax.tree.flatten((given.args, given.kwargs))
+    arrays = {n: leaf for n, leaf in enumerate(leaves) if hasattr(leaf, "shape") and hasattr(leaf, "dtype")}
 
-    def look(args: Any, kwargs: Any) -> Any:
+    def look(arrays: dict[int, Any]) -> Any:
+        args, kwargs = jax.tree.unflatten(tree, [arrays.get(n, leaf) for n, leaf in enumerate(leaves)])
         before = jax.tree_util.tree_flatten_with_path((args, kwargs))[0]
         out = inner(*args, **kwargs)
         after = dict(jax.tree_util.tree_flatten_with_path((args, kwargs))[0])
@@ -60,8 +60,8 @@ def lost_updates(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iter
         )
         return jax.tree.leaves(out)
 
-    with contextlib.suppress(Exception):  # arguments that jax.jit holds static
-        jax.eval_shape(look, tuple(args), dict(kwargs))
+    with contextlib.suppress(Exception):  # the compiler takes more than NNX does: an object that two arguments share
+        jax.eval_shape(look, arrays)
     if changed:
         name, more = (
             getattr(f, "__name__", "the function"),

@@ -158,7 +158,7 @@ class Cost:
         times = {"compute": self.compute, "memory": self.memory, "communication": self.communication}
         return max(times, key=lambda name: times[name])
 
-    def json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The same as plain JSON, times in seconds."""
         keys = ("compute", "memory", "communication", "lower", "upper", "bound")
         over = [{"axes": [*axes], "seconds": time} for axes, time in self.by_axes.items()]

@@ -38,7 +38,7 @@ class Difference:
 
     Example:
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
-        >>> one, two = (figures(lens.inspect(f, x), None) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
+        >>> one, two = (lens.inspect(f, x).to_json() for f in (lambda x: x + 1, lambda x: (x, x + 1)))
         >>> [row.what for row in Difference(("one", "two"), one, two).rows], Difference(("one", "two"), one, two).more
         (['output, bytes', 'peak, bytes', 'price, bytes'], False)
     """
@@ -93,7 +93,7 @@ class Difference:
 
         Example:
             >>> x = jax.ShapeDtypeStruct((4,), "float32")
-            >>> one, two = (figures(lens.inspect(f, x), None) for f in (lambda x: x + 1, lambda x: (x, x + 1)))
+            >>> one, two = (lens.inspect(f, x).to_json() for f in (lambda x: x + 1, lambda x: (x, x + 1)))
             >>> print(Difference(("old", "new"), one, two).markdown().splitlines()[2])
             | output, bytes | 16 | 48 | +32 |
         """
@@ -102,7 +102,7 @@ class Difference:
         table = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows] if self.rows else []
         return "\n".join([*table, *(["", self.sentence] if self.more else []), *([] if self.rows else self._lines())])
 
-    def json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The same as plain JSON."""
         rows = [{"what": row.what, "a": _plain(row.a), "b": _plain(row.b)} for row in self.rows]
         made = {"a": self.a["made_with"], "b": self.b["made_with"]}
@@ -157,13 +157,13 @@ def diff(
     for name, each in zip(names, (a, b)):
         if not isinstance(each, Program) and not (isinstance(each, Mapping) and NEEDED <= {*each}):
             what = f"{name} is of type {type(each).__name__}, and neither a program nor the facts of one."
-            raise LensError("not-facts", what, where="diff(a, b)", mend="give what inspect(f, x) returns, or facts(f, x).")
-    told = (figures(each, target) if isinstance(each, Program) else each for each in (a, b))
+            raise LensError("not-facts", what, where="diff(a, b)", mend="give what inspect(f, x) returns, or its to_json().")
+    told = (each.to_json(target) if isinstance(each, Program) else each for each in (a, b))
     return Difference(names, *told)
 
 
 def figures(program: Program, target: str | None) -> dict[str, Any]:
-    """What `inspect --json` writes: the facts of a lock file, and what else is compared.
+    """What `Program.to_json` gives: the facts of a lock file, and what else is compared.
 
     | key | holds |
     |:--|:--|

@@ -83,7 +83,8 @@ def inspect(
     with told_shortly(note, f):
         with step(f"compiling {getattr(f, '__name__', type(f).__name__)}{where}"), heard() as said:
             program = _inspected(f, args, kwargs, target, axes)
-        more = (*donated_twice(f, args, kwargs), *lost_updates(f, args, kwargs))
+        given = Handed(f, args, kwargs)
+        more = (*donated_twice(given), *lost_updates(given))
         return dataclasses.replace(program, warnings=(*said, *program.warnings, *more))
 
 

@@ -120,6 +120,22 @@ class Program:
         """What a model of the chip says of this program's time: see `shardlens.costs.cost.cost`."""
         return cost(self, on, rings, in_network)
 
+    def to_json(self, target: str | None = None) -> dict[str, Any]:
+        """All of it as plain JSON, as `inspect --json` writes it: see `shardlens.guards.difference.figures`.
+
+        `guards/figures.schema.json` is its schema; `diff` compares two of these.
+
+        Args:
+            target: what it was compiled for, where that was not the devices here.
+        Example:
+            >>> told = lens.inspect(lambda x: x + 1, jax.ShapeDtypeStruct((4,), "float32")).to_json()
+            >>> told["schema"], told["price"], told["memory"]["output"]
+            (1, 0, 16)
+        """
+        from shardlens.guards.difference import figures
+
+        return figures(self, target)
+
     def by(self, what: str = "equal", width: int = 80) -> Table:
         """Its collectives in at most twenty rows, the most expensive first: see `shardlens.programs.grouping.grouped`."""
         return grouped_table(self.collectives, self.hlo, what, tuple(self._lines()), self._on_a_device(), width)

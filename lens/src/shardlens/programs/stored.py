@@ -24,11 +24,11 @@ class Recorded(Program):
     """A program that was compiled elsewhere; `label` says for what, with which versions and when.
 
     Example:
-        >>> import json, pathlib, tempfile
+        >>> import pathlib, tempfile
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder) / "step.json"
-        ...     size = file.write_text(json.dumps(lens.stored_json(lens.inspect(lambda x: x + 1, x), "cpu")))
+        ...     lens.store(lens.inspect(lambda x: x + 1, x), file, "cpu")
         ...     lens.read_stored(file, "cpu").label.partition(" with ")[0]
         'stored record: compiled for cpu'
     """
@@ -40,17 +40,21 @@ class Recorded(Program):
         yield self.label
 
 
-def stored_json(program: Program, target: str) -> dict[str, Any]:
-    """A record of plain values; the HLO text is compressed.
+def store(program: Program, path: Path, target: str) -> None:
+    """Writes a program into a file of JSON, its HLO text compressed; `Program.to_json` is for programs that read facts.
 
     Example:
+        >>> import json, pathlib, tempfile
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
-        >>> record = stored_json(lens.inspect(lambda x: x + 1, x), "cpu")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "step.json"
+        ...     store(lens.inspect(lambda x: x + 1, x), file, "cpu")
+        ...     record = json.loads(file.read_text())
         >>> record["target"], record["devices"], record["flops"]
         ('cpu', 1, 4.0)
     """
     axes = next((placement.axes for placement in program.output_placements if placement.axes), None)
-    return {
+    record = {
         "target": target,
         "jax": importlib.metadata.version("jax"),
         "libtpu": importlib.metadata.version("libtpu")
@@ -65,19 +69,20 @@ def stored_json(program: Program, target: str) -> dict[str, Any]:
         "outputs": [placement.to_json() for placement in program.output_placements],
         "hlo": base64.b85encode(zlib.compress(program.hlo.encode(), 9)).decode(),
     }
+    path.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def read_stored(path: Path, target: str) -> Recorded:
-    """The program of a record, a file of the JSON that `stored_json` gave.
+    """The program of a record, a file that `store` wrote.
 
     Raises:
         LensError: the record is of another target.
     Example:
-        >>> import json, pathlib, tempfile
+        >>> import pathlib, tempfile
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder) / "step.json"
-        ...     size = file.write_text(json.dumps(stored_json(lens.inspect(lambda x: x + 1, x), "cpu")))
+        ...     store(lens.inspect(lambda x: x + 1, x), file, "cpu")
         ...     read_stored(file, "cpu").memory.argument
         16
     """
