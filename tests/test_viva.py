@@ -247,6 +247,15 @@ def test_a_student_alone(passed: dict[str, Any]) -> None:
     assert "Write it as" in repr(sl.viva(4.2, 1, "so")) and "numbered 1 to 3" in repr(sl.viva(4.2, 4, 1))
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("question", dict(PROGRAMS))
+def test_whoever_passes_is_asked(passed: dict[str, Any], question: str) -> None:
+    """Of every exercise whose verdict promises questions there is one about the reference, whatever a draw hits first."""
+    with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
+        passed[question] = variants.of(question)[REFERENCE].variables()
+        assert isinstance(sl.viva(question), Viva)
+
+
 def test_a_call_of_one_s_own_is_left_out(passed: dict[str, Any]) -> None:
     """Of a function at the top of a module; one inside another function, whose names are not to be had, keeps its calls."""
     passed["4.2"] = variants.of("4.2")[REFERENCE].variables() | {"case_3": summed}

@@ -14,6 +14,7 @@ from shardlab.errors import ShardlabError
 from shardlab_grader.border import artifact
 from shardlab_grader.classes.notebook import Job, Settings, run_ours
 from shardlab_grader.classes.restore import job_cells
+from shardlab_judge.verdict import Verdict
 
 Answers = Mapping[str, Any]
 Told = Callable[[str], None]
@@ -30,10 +31,10 @@ def text(
 ) -> str:
     """The references file, for the public cases and those that the settings' seed draws.
 
-    Every program in it has been judged, and has earned all points.
+    Every answer of the solution has been judged by these questions, and has earned all points.
 
     Raises:
-        ShardlabError: the solution raises, does not end, or has a question without a program or with one that does not pass.
+        ShardlabError: the solution raises, does not end, has a question without a program, or does not pass one.
     """
     cells = job_cells(solution, None if whole else solution)
     told(f"running the solution's {len(cells)} cells in the sandbox")
@@ -43,9 +44,13 @@ def text(
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context, initializer=eight_devices) as pool:
         try:
-            return pool.submit(_measure, tuple(manifests), answers, settings.seed).result()
+            text, lost = pool.submit(_judged, tuple(manifests), answers, settings.seed).result()
         except (KeyError, ValueError) as error:
-            raise _fails("a solution has no reference program, or one that does not pass.", str(error)) from None
+            raise _fails("a solution has no reference program.", str(error)) from None
+    if lost:
+        what = f"the chapter's own solution does not pass {len(lost)} of its {len(manifests)} questions."
+        raise _fails(what, "\n".join(lost[:SHOWN]), "mend the question or the solution, whichever is wrong.")
+    return text
 
 
 def programs(solution: NotebookNode, manifests: Mapping[str, Any], settings: Settings) -> dict[str, str]:
@@ -94,8 +99,9 @@ def recorded(job: Job) -> Answers:
     return recording.answers
 
 
-def _fails(what: str, where: str) -> ShardlabError:
-    mend = "open the chapter's source as a notebook, run it, and mend it."
+def _fails(
+    what: str, where: str, mend: str = "open the chapter's source as a notebook, run it, and mend it."
+) -> ShardlabError:
     return ShardlabError("solution-fails", what, where=where, mend=mend)
 
 
@@ -107,11 +113,23 @@ def eight_devices() -> None:
     jax.config.update("jax_num_cpu_devices", 8)
 
 
-def _measure(questions: tuple[str, ...], answers: Answers, seed: int | None) -> str:
+def _judged(questions: tuple[str, ...], answers: Answers, seed: int | None) -> tuple[str, list[str]]:
+    """The references file, and a line for each question that these answers do not pass by it."""
     from shardlab_course.chapters import question
     from shardlab_judge import references
+    from shardlab_judge.judging import judge
 
     asked = [question(id) for id in questions]
     found = references.build(asked, answers, seed)
-    references.passing(found, asked, answers, seed)
-    return found.text()
+    verdicts = [judge(one, answers[one.id], found, seed) for one in asked]
+    # A prediction that is not the key's costs no points, and our own is the key's.
+    return found.text(), [_said(verdict) for verdict in verdicts if verdict.status != "passed" or verdict.findings]
+
+
+def _said(verdict: Verdict) -> str:
+    """What is wrong with an answer of ours first of all."""
+    if not verdict.findings:
+        return f"{verdict.question}: {verdict.reason}"
+    found = verdict.findings[0]
+    due = f" Expected: {found.expected}; found: {found.got}." * bool(found.expected and found.got)
+    return f"{verdict.question}, {found.item}: {found.what}{due}"

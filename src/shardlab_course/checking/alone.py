@@ -20,10 +20,13 @@ from shardlab_course.viva.changes import programs
 from shardlab_course.viva.leaving_out import LeftOut
 from shardlab_course.viva.questions import Asked, Facts, sheet
 from shardlab_course.viva.tried import Tried, tried
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question
 
 MOST, FUNCTIONS = 3, 2
 """Questions of one exercise, and functions that they are about."""
+EVERY = 99
+"""As many changes as there are, of functions of which the first few give no question."""
 WIDTH = 100
 _DRAWN: dict[str, tuple[Mapping[str, Any], Viva]] = {}
 """By exercise the variables that the last questions are about, and the questions."""
@@ -116,10 +119,14 @@ def _drawn(about: Question, namespace: Mapping[str, Any]) -> Viva:
     given = namespace if about.variable is None else namespace[about.variable]
     code = {item.name: _source(given[item.name]) for item in programs(about)}
     rng = random.Random(f"{about.id} {code}")
+
+    def asked(of: Sequence[ProgramItem], most: int = 0) -> list[Asked]:
+        found = [tried(about, item, code[item.name], rng, most) for item in of]
+        return [asked for one in found for asked in one.asked(_measured(one, namespace), rng)]
+
+    # A small draw may hit only what this program does not survive.
     chosen = rng.sample(programs(about), min(FUNCTIONS, len(programs(about))))
-    found = [tried(about, item, code[item.name], rng) for item in chosen]
-    asked = [asked for one in found for asked in one.asked(_measured(one, namespace), rng)]
-    return Viva(about, sheet(asked, rng, MOST), code)
+    return Viva(about, sheet(asked(chosen) or asked(programs(about), EVERY), rng, MOST), code)
 
 
 def _measured(one: Tried, namespace: Mapping[str, Any]) -> dict[tuple[str, int], Facts]:
