@@ -134,7 +134,7 @@ class Observed:
     @property
     def cost(self) -> Cost:
         """What it costs."""
-        return Cost(self.price, self.memory, self.flops, self.slow)
+        return Cost(self.price, self.memory, self.flops, self.slow, lambda: self.collectives)
 
     @functools.cached_property
     def again(self) -> Observed | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 STEPS = ((1.1, 1.0), (1.35, 0.75), (2.0, 0.5), (3.5, 0.25))
 """Up to this distance from the front, this share of the points."""
@@ -19,12 +20,14 @@ class Cost:
         memory: bytes of arguments and outputs.
         flops: floating point operations; `None` when data decides how often a loop runs.
         slow: the part of the price that crosses the case's slow axis.
+        sent: the collectives that make up the price; asked for only where another program's price is higher.
     """
 
     price: int
     memory: int
     flops: float | None = 0.0
     slow: int = 0
+    sent: Callable[[], Sequence[Any]] | None = dataclasses.field(default=None, compare=False, repr=False)
 
 
 def front(costs: Mapping[str, Cost]) -> dict[str, Cost]:

@@ -65,6 +65,7 @@ class Misconception:
     error: str | Callable[[str, str], bool] | None = dataclasses.field(default=None, init=False)
     barred: bool = dataclasses.field(default=False, init=False)
     breaks: bool = dataclasses.field(default=False, init=False)
+    letters: str = dataclasses.field(default="", init=False)
 
     def __new__(cls, *_: Any, **given: Any) -> Self:
         """Refuse what this kind does not have, and name the kind that does."""
@@ -76,6 +77,10 @@ class Misconception:
             where = f"{cls.__name__}(..., {name}=...)"
             raise ShardlabError("other-misconception", f"{cls.__name__} has no {name!r}.", where=where, mend=mend)
         return super().__new__(cls)
+
+    def explains(self, letter: Letter) -> bool:
+        """Whether it can be why points for this letter are lost."""
+        return not self.letters or letter in self.letters
 
     @property
     def recognisers(self) -> tuple[str, ...]:
@@ -126,9 +131,11 @@ class WrongCost(Misconception):
 
     Args:
         when: a predicate over what was `Observed`. Of wrong values nothing is told that would be found of right ones too.
+        letters: for what it costs points, if not for everything: what sends too much need not hold too much.
     """
 
     when: Callable[[Any], bool] = dataclasses.field(kw_only=True)
+    letters: str = dataclasses.field(default="", kw_only=True)
 
 
 class Costing(Protocol):

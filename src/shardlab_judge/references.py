@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import json
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,11 +11,14 @@ from typing import Any
 
 import jax
 
-from shardlab_judge.cases import Case
+from shardlab_judge.cases import Case, Observed
 from shardlab_judge.costs import Cost
 from shardlab_judge.items.program import ProgramItem, judge_program
 from shardlab_judge.measuring import measure
 from shardlab_judge.question import Question
+
+FACTS = ("price", "memory", "flops", "slow")
+"""What is kept of a program's cost."""
 
 
 class References:
@@ -58,9 +60,12 @@ class References:
         key = f"{question}/{item}/{case.key}"
         facts = self._facts.setdefault(jax.__version__, {})
         if key not in facts:
-            found = dataclasses.asdict(measure(base64.b64decode(self._programs[key]), case).observed.cost)
-            facts[key] = {k: v for k, v in found.items() if k != "slow" or case.slow}
-        return Cost(**facts[key])
+            found = self._observed(key, case).cost
+            facts[key] = {name: getattr(found, name) for name in FACTS if name != "slow" or case.slow}
+        return Cost(**facts[key], sent=lambda: self._observed(key, case).collectives)
+
+    def _observed(self, key: str, case: Case) -> Observed:
+        return measure(base64.b64decode(self._programs[key]), case).observed
 
 
 def passing(

@@ -218,6 +218,52 @@ def test_an_argument(right: np.ndarray) -> None:
     assert found.id == "argument-returned" and "number 2" in found.cause
 
 
+def test_outputs_with_an_explanation_each(right: np.ndarray) -> None:
+    """The first wrong one's is told, with its number."""
+    some = (right, 2 * right, right.T)
+    both = dataclasses.replace(seen(right), shards=tuple(shards for one in some for shards in seen(one).shards))
+    found = likely(both, (right, right, right))
+    assert found.id == "times-too-large" and found.cause.startswith("Output number 2 of 3: Every value is 2 times")
+
+
+def test_a_large_factor_of_rounded_values(right: np.ndarray, rng: np.random.Generator) -> None:
+    """Rounding grows with the factor; of a small one nothing that is near to zero counts as right."""
+    assert named(seen(right.astype(np.float32) * np.float32(704)), right) == "constant-factor"
+    assert named(seen(1e-6 * right), right) == "constant-factor"
+    assert named(seen(1e-6 * rng.standard_normal(right.shape)), right) is None
+
+
+SUMS = {
+    # of two arguments a and b the output is a - b / 8: what comes out instead, the cause, and some of its words
+    "the step's length": (lambda a, b: a - b, "change-times-a-factor", "argument number 1 after the mesh is 8 times"),
+    "the step's sign": (lambda a, b: a + b / 8, "change-times-a-factor", "has the wrong sign"),
+    "no step": (lambda a, b: a, "argument-returned", "argument number 1"),
+    "a constant step": (lambda a, b: a - 0.125, "argument-and-a-constant", "is -0.125 everywhere"),
+    "a weight": (lambda a, b: a / 2 - b / 8, "other-weights", "the weight of number 1 is wrong"),
+    "the weights of both": (lambda a, b: -a / 8 + b, "weights-exchanged", "the weights of 1 and 2 are exchanged"),
+    "a weight's sign": (lambda a, b: -a - b / 8, "weights-negated", "the sign of number 1 is wrong"),
+    "something else": (lambda a, b: a * b, None, ""),
+}
+
+
+@pytest.mark.parametrize(("wrong", "id", "words"), SUMS.values(), ids=SUMS)
+def test_sums_with_an_argument(wrong: object, id: str | None, words: str, rng: np.random.Generator) -> None:
+    """A step from an argument, and weighted sums of arguments, in single precision."""
+    a, b = (rng.standard_normal((8, 12)).astype(np.float32) for _ in range(2))
+    observed = dataclasses.replace(seen(wrong(a, b), ("x",)), inputs=(a, b))
+    found = likely(observed, (a - b / 8,))
+    assert (found and found.id) == id and words in (found.cause if found else "")
+
+
+def test_one_place_off(right: np.ndarray) -> None:
+    """All slices one place late or early, and something else at the end."""
+    late = np.concatenate([np.zeros((1, 12)), right[:-1]])
+    found = likely(seen(late, ("x",)), (right,))
+    assert found.id == "one-place-off" and found.cause == "Along dimension 0 everything stands one place too late."
+    assert "too early" in likely(seen(np.concatenate([right[:, 1:], right[:, :1] * 3], 1)), (right,)).cause
+    assert named(seen(np.concatenate([np.zeros((2, 12)), right[:-2]])), right) is None
+
+
 def test_too_few_digits(right: np.ndarray, rng: np.random.Generator) -> None:
     """Only where the compiled program has a half-precision type, and the arguments none."""
     near = seen(right * (1 + 0.004 * rng.random(right.shape)))
@@ -229,11 +275,11 @@ def test_too_few_digits(right: np.ndarray, rng: np.random.Generator) -> None:
 
 
 def test_nothing_is_told_of_what_nothing_explains(right: np.ndarray, rng: np.random.Generator) -> None:
-    """Other values, no values, another number of outputs, and two outputs with two explanations."""
+    """Other values, no values, another number of outputs, and two outputs of which only one has an explanation."""
     assert named(seen(rng.standard_normal(right.shape)), right) is None
     assert named(seen(right[:, :0]), right[:, :0]) is None
     assert likely(seen(2 * right), (right, right)) is None
-    both = dataclasses.replace(seen(2 * right), shards=seen(2 * right).shards + seen(4 * right).shards)
+    both = dataclasses.replace(seen(2 * right), shards=seen(2 * right).shards + seen(right**2).shards)
     assert likely(both, (right, right)) is None
     one_right = dataclasses.replace(both, shards=seen(2 * right).shards + seen(right).shards)
     assert likely(one_right, (right, right)).id == "times-too-large"
@@ -284,6 +330,45 @@ def test_prices(sent: list[tuple[str, int]], budget: int, id: str | None, words:
     found = prices.likely(observed, budget)
     assert (found and found.id) == id
     assert not found or words in found.cause
+
+
+DUE = [("all-gather", 96, 6), ("all-reduce", 4, 13)]
+AGAINST = {
+    "a further one": ([("all-to-all", 40, 1), *DUE], "more-than-due", "Its all-to-all over x of 40 B is unnecessary."),
+    "one more in each round": (
+        [DUE[0], ("all-reduce", 4, 19)],
+        "more-than-due",
+        "Its all-reduce over x of 4 B runs 19 times, and 13 times are enough.",
+    ),
+    "a larger one": (
+        [("all-gather", 100, 6), DUE[1]],
+        "larger-than-due",
+        "Its all-gather over x of 100 B, 6 times, carries more than it has to: 96 B is enough.",
+    ),
+    "another one": (
+        [DUE[0], ("all-gather", 16, 13)],
+        "other-than-due",
+        "A program that moves no more than it has to does without this all-gather over x of 16 B in 13 rounds. It sends "
+        "less, in another way.",
+    ),
+    "what is allowed besides": ([("all-to-all", 8, 1), *DUE], None, ""),
+    "the same": (DUE, None, ""),
+}
+
+
+@pytest.mark.parametrize(("sent", "id", "words"), AGAINST.values(), ids=AGAINST)
+def test_against_what_is_due(sent: list[tuple[str, int, int]], id: str | None, words: str) -> None:
+    """Of collectives that differ from those of a cheaper program: which, how often, and not by which to replace them."""
+    mine, due = ([dataclasses.replace(moved(*one), executions=n) for *one, n in some] for some in (sent, DUE))
+    found = prices.against(mine, due, 8)
+    assert (found and found.id) == id and (found.cause if found else "") == words
+
+
+def test_arrays_sent_together_are_told_apart() -> None:
+    """Three numbers in one all-reduce, where two of them would do."""
+    together = dataclasses.replace(moved("all-reduce", 12), arrays=(("f32", ()),) * 3)
+    found = prices.against([together], [moved("all-reduce", 4)] * 2, 0)
+    assert found.cause == "Its all-reduce over x of 4 B runs 3 times, and 2 times are enough."
 
 
 def test_half_of_an_all_reduce() -> None:

@@ -5,11 +5,12 @@ Where two causes are true of one answer, `overlaps.toml` says so: of the answer,
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import itertools
 import pathlib
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -18,17 +19,29 @@ import asked
 import variants
 from corpus import answer
 from shardlab_course.chapters import QUESTIONS
+from shardlab_judge.cases import Case
+from shardlab_judge.causes import prices
+from shardlab_judge.causes.misconceptions import find_misconception
+from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import matches
 from shardlab_judge.judging import judge
+from shardlab_judge.measuring import measure, run
 from shardlab_judge.question import Question
 from shardlab_judge.references import build
+from shardlens.reading.collectives import Collective
 from variants import REFERENCE, Sample
 
 SEED = 20
 OVERLAPS: dict[str, dict[str, list[str]]] = tomllib.loads(
     (pathlib.Path(__file__).parent / "overlaps.toml").read_text(encoding="utf-8")
 )
+ABOUT_ANY_COLLECTIVE = {
+    "communicates-for-nothing", "edges-for-everybody", "no-loop-left", "results-gathered", "rows-travel", "sums-in-one-go",
+    "uses-a-finished-collective",
+}  # fmt: skip
+"""What these say is true wherever there is one more collective, or one more of a kind, however small."""
 MEASURED = ("4.7", "9.7", "9.8", "10.9")
 """Exercises whose answers have been tried like this, and whose overlaps were looked at."""
 ASKED = [q for q in QUESTIONS.values() if asked.question(q.id)]
@@ -100,3 +113,33 @@ def test_no_other_cause_answers_for_it(question: Question) -> None:
     wrong = [s for s in variants.of(question.id).values() if s.misconception not in (None, "-") and not s.due.passes]
     found = {sample.name: instead for sample in wrong if (instead := told_instead(question, sample))}
     assert found == OVERLAPS.get(question.id, {})
+
+
+PROGRAMS = [(q, item) for q in ASKED for item in q.items if isinstance(item, ProgramItem) and "H" in item.points]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("question", "item"), [pytest.param(q, i, id=f"{q.id}-{i.name}") for q, i in PROGRAMS])
+def test_one_more_small_collective_is_no_cause_of_an_exercise(question: Question, item: ProgramItem) -> None:
+    """A right program that sends a few numbers besides is told of these, and not of an array that it does not send."""
+    recorded = answer(variants.of(question.id)[REFERENCE], SEED)["items"][item.name]["programs"][0]
+    case = item.cases_of(question.id, SEED)[0]
+    observed = run(measure(base64.b64decode(recorded["module"]), case), hidden_inputs(case, SEED), SEED)
+    for one in _small(case):
+        more = dataclasses.replace(observed, collectives=(*observed.collectives, one))
+        found = find_misconception(item, more, "H")
+        assert found is None or found.id in ABOUT_ANY_COLLECTIVE, (one.kind, found.cause)
+        told = prices.against(more.collectives, observed.collectives, 0)
+        assert told.id == "more-than-due" and f"{one.kind} over {one.axes[0]}" in told.cause
+
+
+def _small(case: Case) -> Iterator[Collective]:
+    """One of each kind, with a number for each device."""
+    axis, n = next((name, size) for name, size in case.axes if size > 1)
+    ring = tuple((d, (d + 1) % n) for d in range(n))
+    for kind, brought, given in (
+        ("all-reduce", 4, 4), ("all-gather", 4 * n, 4), ("all-to-all", 4 * n, 4 * n), ("collective-permute", 4, 4),
+        ("reduce-scatter", 4, 4 * n),
+    ):  # fmt: skip
+        groups = ring if kind == "collective-permute" else ()
+        yield Collective(kind, (brought // 4,), "f32", brought, given, (axis,), n, groups=groups)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shardlab_course.shared.products import product, same, shape
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Misconception, WrongCost, WrongProgram
@@ -65,7 +66,7 @@ AMBIGUOUS = WrongProgram(
     "be cut.", 1, error="Contracting dimensions are sharded")  # fmt: skip
 GATHERED_TERMS = WrongCost(
     "gathers-before-the-product", "Operands were made whole first. That moves more than adding up the terms does.",
-    2, when=lambda o: o.kinds == {"all-gather"})  # fmt: skip
+    2, when=lambda o: o.kinds == {"all-gather"} and sends_a_part(o, "all-gather"))  # fmt: skip
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)

@@ -107,6 +107,6 @@ PROMISE = WrongProgram(
 )  # fmt: skip
 INPUT_CUT = WrongCost(
     "input-cut", "X is cut. So either X or a weight has to be sent before a product, or Y is left in pieces.", 2,
-    when=lambda o: cut(o, 0, 0) or cut(o, 0, 1))  # fmt: skip
+    letters="SHF", when=lambda o: cut(o, 0, 0) or cut(o, 0, 1))  # fmt: skip
 
 ROUNDING = "float32 sums of up to 256 terms in another order"

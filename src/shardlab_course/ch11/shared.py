@@ -177,12 +177,13 @@ GRADIENTS = (
         "all-reduce-and-slice",
         "Every device receives the summed gradients whole, and then cuts them. The all-gather in this all-reduce is "
         "unnecessary.",
-        2, when=lambda o: large_all_reduce(o) and "reduce-scatter" not in o.kinds and right(o)),
+        2, letters="H", when=lambda o: large_all_reduce(o) and "reduce-scatter" not in o.kinds and right(o)),
     WrongCost(
-        "batch-gathered", "The batch is gathered too. Only the weights have to be gathered.", 1, when=batch_gathered),
+        "batch-gathered", "The batch is gathered too. Only the weights have to be gathered.",
+        1, letters="H", when=batch_gathered),
     WrongCost(
         "gathered-twice", "Weights are gathered more than once. Here each may be kept for the backward pass.",
-        1, when=gathered_again),
+        1, letters="H", when=gathered_again),
 )  # fmt: skip
 
 SUMS = "float32 sums over the batch, in another order"

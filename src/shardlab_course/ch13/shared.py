@@ -110,9 +110,9 @@ def rounds(o: Observed) -> int:
     return int(np.argmin(far)) + 1 if min(far) < 1e-4 else 0
 
 
-def count(o: Observed, kind: str) -> int:
-    """How often a kind of collective runs."""
-    return sum(c.executions or 0 for c in o.collectives if c.kind == kind)
+def count(o: Observed, kind: str, least: int = 0) -> int:
+    """How often a kind of collective runs that carries at least so many bytes."""
+    return sum(c.executions or 0 for c in o.collectives if c.kind == kind and c.payload_bytes >= least)
 
 
 def largest(o: Observed, kind: str) -> int:

@@ -20,8 +20,9 @@ def devices(o: Observed) -> int:
 
 
 def hops(o: Observed) -> int:
-    """How often any collective runs."""
-    return sum(c.executions or 0 for c in o.collectives)
+    """How often any collective runs that carries at least a quarter of what the largest does."""
+    largest = max((c.payload_bytes for c in o.collectives), default=0)
+    return sum(c.executions or 0 for c in o.collectives if 4 * c.payload_bytes >= largest)
 
 
 def along_x(o: Observed, device: int) -> int:

@@ -30,7 +30,7 @@ def find_misconception(item: Item, observed: Observed, letter: str) -> Misconcep
     if letter in ("H", "M"):
         # What costs bytes is asked as if the values were right: what makes these wrong is told where values are.
         seen = _with_right_values(item, observed, where_they_lie=True) or observed
-    held = [m for m in item.misconceptions if m.when is not None and _holds(m.when, seen)]
+    held = [m for m in item.misconceptions if m.when is not None and m.explains(letter) and _holds(m.when, seen)]
     if letter == "V" and held:
         # What is found though values are right does not make them wrong: it is told where bytes are, or places.
         right = [_with_right_values(item, observed, where_they_lie=there) for there in (False, True)]

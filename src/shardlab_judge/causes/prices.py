@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,6 +13,10 @@ from shardlens import price
 
 AGAIN = 1.4
 """So many times the FLOPs that are due are work done again. Loops and masks of right programs add a quarter at most."""
+Key = tuple[str, tuple[str, ...], int]
+"""A collective's kind, its axes, and the payload bytes of one array."""
+COMBINED = ("all-gather", "all-reduce", "reduce-scatter")
+"""XLA makes one of several of these; an all-to-all's arrays are its parts."""
 HALF = ("bfloat16", "float16")
 
 
@@ -69,6 +75,68 @@ def work(observed: Observed, due: float | None) -> Misconception | None:
         f"Each device does {observed.flops / due:.3g} times the arithmetic that it needs to. It may compute what other "
         "devices compute too, or something twice.",
     )
+
+
+def against(mine: Sequence[Any], due: Sequence[Any], beyond: int) -> Misconception | None:
+    """How a program's collectives differ from those of one that moves no more than it has to; arrays sent together count
+    apart.
+
+    Args:
+        beyond: bytes that the program may move besides: what costs no more is not told.
+    """
+    ran, enough = _runs(mine), _runs(due)
+    extra, missing = ran - enough, enough - ran
+    told = [key for key in sorted(extra, key=lambda key: -_cost(key, extra[key])) if _cost(key, extra[key]) > beyond]
+    if not told:
+        return None
+    if len(extra) == len(missing) == 1 and (pair := (*extra, *missing)) and pair[0][:2] == pair[1][:2]:
+        key, other = pair
+        if extra[key] == missing[other]:
+            what = f"Its {_words(key, ran[key])} carries more than it has to: {other[2]:,} B is enough."
+            return Misconception("larger-than-due", what)
+    if missing:
+        words = " and ".join(_some_of(key, ran[key], extra[key]) for key in told[:2])
+        what = f"A program that moves no more than it has to does without {words}. It sends less, in another way."
+        return Misconception("other-than-due", what)
+    return Misconception("more-than-due", " ".join(_too_often(key, ran[key], enough[key]) for key in told[:2]))
+
+
+def _some_of(key: Key, ran: int, extra: int) -> str:
+    if ran == extra:
+        return f"this {_words(key, 1)}" + f" in {ran} rounds" * (ran > 1)
+    return f"{extra} of {ran} runs of its {_words(key, 1)}"
+
+
+def _too_often(key: Key, ran: int, enough: int) -> str:
+    if not enough:
+        return f"Its {_words(key, ran)} is unnecessary."
+    return f"Its {_words(key, 1)} runs {ran} times, and {'once is' if enough == 1 else f'{enough} times are'} enough."
+
+
+def _runs(collectives: Sequence[Any]) -> collections.Counter[Key]:
+    """How often each runs, all rounds counted."""
+    found = collections.Counter[Key]()
+    for c in collectives:
+        total = _numbers(c) if c.kind in COMBINED else 0
+        parts = [math.prod(shape) * c.payload_bytes // total for _, shape in c.arrays] if total else []
+        for size in parts if sum(parts) == c.payload_bytes else [c.payload_bytes]:
+            found[(c.kind, c.axes, size)] += c.executions or 0
+    return found
+
+
+def _numbers(c: Any) -> int:
+    """How many numbers its arrays have, if all are of one dtype; otherwise 0."""
+    return sum(math.prod(shape) for _, shape in c.arrays) if len({dtype for dtype, _ in c.arrays}) == 1 else 0
+
+
+def _cost(key: Key, runs: int) -> int:
+    return runs * key[2] * (2 if key[0] == "all-reduce" else 1)
+
+
+def _words(key: Key, runs: int) -> str:
+    kind, over, size = key
+    along = f" over {' and '.join(over)}" if over else ""
+    return f"{kind}{along} of {size:,} B" + f", {runs} times," * (runs > 1)
 
 
 def _whole_program(observed: Observed, budget: int) -> Iterator[Misconception]:

@@ -28,8 +28,10 @@ def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = 
             return _of_places(observed)
         case "H" if cost is not None and all(c.executions is not None for c in observed.collectives):
             beyond = item.beyond(observed.case) if hasattr(item, "beyond") else 0
-            dear = observed.price > cost.price + beyond
-            return prices.likely(observed, cost.price) if dear else prices.work(observed, cost.flops)
+            if observed.price <= cost.price + beyond and observed.slow <= cost.slow:
+                return prices.work(observed, cost.flops)
+            likely = prices.likely(observed, cost.price) if observed.price > cost.price + beyond else None
+            return likely or (prices.against(observed.collectives, cost.sent(), beyond) if cost.sent else None)
         case "F" if cost is not None:
             return prices.work(observed, cost.flops)
     return None

@@ -17,6 +17,8 @@ from shardlab_judge.measuring import values_inside
 from shardlab_judge.question import Misconception
 from shardlens import blocks_of, stablehlo
 
+IDS = frozenset({"first-wrong-stage", "wrong-after-the-stages"})
+"""What it names."""
 TERMS = "term of a sum"
 """In what is said of blocks: each device has a term."""
 

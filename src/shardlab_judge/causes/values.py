@@ -14,23 +14,37 @@ from typing import Any
 import numpy as np
 
 from shardlab_judge.cases import Observed
+from shardlab_judge.causes import sums
+from shardlab_judge.causes.blocks import Blocks, assembled, close, fits, held
 from shardlab_judge.question import Misconception
 
-Blocks = list[tuple[int, tuple[slice, ...], np.ndarray]]
 Relation = Callable[[Observed, Blocks, np.ndarray], Misconception | None]
 
 
 def likely(observed: Observed, rights: tuple[np.ndarray, ...]) -> Misconception | None:
     """What explains every wrong output; nothing if there is none, or if each needs another explanation."""
     outputs = [(list(shards), right) for shards, right in zip(observed.values, rights)]
-    wrong = [(shards, right) for shards, right in outputs if not _is(shards, right)]
+    wrong = [(shards, right) for shards, right in outputs if not held(shards, right)]
     if len(observed.shards) != len(rights) or not wrong:
         return None
     for relation in RELATIONS:
         found = [_related(relation, observed, blocks, right) for blocks, right in wrong]
         if found[0] is not None and all(one == found[0] for one in found):
             return found[0]
-    return None
+    return _each_by_itself(observed, outputs) if len(wrong) > 1 else None
+
+
+def _each_by_itself(observed: Observed, outputs: list[tuple[Blocks, np.ndarray]]) -> Misconception | None:
+    """What explains the first wrong output, where something explains each."""
+    told = []
+    for number, (blocks, right) in enumerate(outputs, 1):
+        if not held(blocks, right):
+            each = (_related(relation, observed, blocks, right) for relation in RELATIONS)
+            told.append((number, next(filter(None, each), None)))
+    number, first = told[0]
+    if first is None or any(found is None for _, found in told):
+        return None
+    return Misconception(first.id, f"Output number {number} of {len(outputs)}: {first.cause}")
 
 
 def _related(relation: Relation, observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
@@ -42,26 +56,26 @@ def _related(relation: Relation, observed: Observed, blocks: Blocks, right: np.n
 
 
 def _transposed(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    if right.ndim != 2 or not _is(blocks, right.T):
+    if right.ndim != 2 or not held(blocks, right.T):
         return None
     return Misconception("output-transposed", "The output is transposed: rows are where columns should be.")
 
 
 def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Copies of the right output, or terms of it, one after another along a dimension."""
-    whole = _whole(blocks)
+    whole = assembled(blocks)
     for dimension, (long, short) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
         over = _axes_of(observed, long / short) if short and long > short else ""
         if not over or _but(whole.shape, dimension) != _but(right.shape, dimension):
             continue
         pieces = np.split(whole, long // short, axis=dimension)
-        if all(_close(piece, right) for piece in pieces):
+        if all(close(piece, right) for piece in pieces):
             return Misconception(
                 "copies-side-by-side",
                 f"The output is {long // short} copies of the right one, side by side along dimension {dimension}. "
                 f"This happens when out_specs names an axis along which all devices hold the same block ({over}).",
             )
-        if _close(np.sum(pieces, axis=0), right):
+        if close(np.sum(pieces, axis=0), right):
             return Misconception(
                 "terms-side-by-side",
                 f"{long // short} terms lie side by side along dimension {dimension}, and nobody added them up ({over}).",
@@ -71,13 +85,13 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Every value as many times too large, or too small, as there are devices along an axis."""
-    if not _fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
+    if not fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
         return None
     block, wanted = blocks[0][2], right[blocks[0][1]]
     largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
     ratio = float(np.real(block[largest] / wanted[largest])) if wanted.size and wanted[largest] else 0.0
     for factor, words in ((ratio, ("large", "added up")), (1 / ratio if ratio else 0.0, ("small", "averaged"))):
-        if (over := _axes_of(observed, factor)) and _is(blocks, ratio * right):
+        if (over := _axes_of(observed, factor)) and _times(blocks, ratio, right):
             return Misconception(
                 f"times-too-{words[0]}",
                 f"Every value is {factor:.3g} times too {words[0]}, and that factor is the number of devices along "
@@ -86,11 +100,16 @@ def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
     return None
 
 
+def _times(blocks: Blocks, factor: complex, right: np.ndarray) -> bool:
+    """Whether every device has this factor times its part; compared after a division, for rounding grows with the factor."""
+    return held([(device, index, block / factor) for device, index, block in blocks], right)
+
+
 def _elsewhere(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Each device has what another one should have."""
-    if not _fits(blocks, right) or len({str(index) for _, index, _ in blocks}) < 2:
+    if not fits(blocks, right) or len({str(index) for _, index, _ in blocks}) < 2:
         return None
-    owners = [[other for other, index, _ in blocks if _close(block, right[index])] for _, _, block in blocks]
+    owners = [[other for other, index, _ in blocks if close(block, right[index])] for _, _, block in blocks]
     if not all(owners):
         return None
     device, (owner, *_) = next((d, o) for (d, _, _), o in zip(blocks, owners) if d not in o)
@@ -103,9 +122,9 @@ def _elsewhere(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconc
 
 def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Right on the devices with coordinate 0 along an axis, and there alone."""
-    if not _fits(blocks, right):
+    if not fits(blocks, right):
         return None
-    good = {device for device, index, block in blocks if _close(block, right[index])}
+    good = {device for device, index, block in blocks if close(block, right[index])}
     names, sizes = zip(*observed.case.axes)
     for place, name in enumerate(names):
         first = {d for d, _, _ in blocks if int(np.unravel_index(d, sizes)[place]) == 0}
@@ -121,7 +140,7 @@ def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Miscon
 
 def _unadded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Each device has a term, and along some axes they add up to what each should have."""
-    if not _fits(blocks, right):
+    if not fits(blocks, right):
         return None
     names, sizes = zip(*observed.case.axes)
     for some in _runs([axis for axis in observed.case.axes if axis[1] > 1]):
@@ -131,7 +150,7 @@ def _unadded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
             at = tuple(c for name, c in zip(names, np.unravel_index(device, sizes)) if name not in over)
             sums[(at, str(index))] = (index, sums.get((at, str(index)), (index, 0))[1] + block)
         whole = len(blocks) == len(sums) * math.prod(size for _, size in some)
-        if whole and all(_close(total, right[index]) for index, total in sums.values()):
+        if whole and all(close(total, right[index]) for index, total in sums.values()):
             words = " and ".join(over)
             return Misconception(
                 "terms-not-added",
@@ -160,23 +179,23 @@ def _somewhere(part: np.ndarray, right: np.ndarray) -> bool:
         return False
     starts = itertools.product(*(range(0, whole, some) for whole, some in zip(right.shape, part.shape)))
     cuts = (tuple(slice(s, s + n) for s, n in zip(start, part.shape)) for start in starts)
-    return any(_close(part, right[cut]) for cut in cuts)
+    return any(close(part, right[cut]) for cut in cuts)
 
 
 def _another_shape(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """A part of the right output, or all of it with a dimension of length 1 more or less."""
-    whole = _whole(blocks)
+    whole = assembled(blocks)
     if whole.shape == right.shape:
         return None
     if whole.size == right.size and [n for n in whole.shape if n > 1] == [n for n in right.shape if n > 1]:
-        if whole.ndim != right.ndim and _close(whole.reshape(right.shape), right):
+        if whole.ndim != right.ndim and close(whole.reshape(right.shape), right):
             more = "more" if whole.ndim > right.ndim else "less"
             return Misconception("dimension-of-length-1", f"The values are right, with a dimension of length 1 {more}.")
         return None
     for dimension, (short, long) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
         if 0 < short < long and long % short == 0 and _but(whole.shape, dimension) == _but(right.shape, dimension):
             pieces = np.split(right, long // short, axis=dimension)
-            part = next((n for n, piece in enumerate(pieces) if _close(whole, piece)), None)
+            part = next((n for n, piece in enumerate(pieces) if close(whole, piece)), None)
             if part is not None:
                 return Misconception(
                     "one-part-only",
@@ -188,15 +207,15 @@ def _another_shape(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
 
 def _other_order(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """The right slices along a dimension, each once, at other places."""
-    whole = _whole(blocks)
-    if not _is(blocks, whole) or whole.shape != right.shape:
+    whole = assembled(blocks)
+    if not held(blocks, whole) or whole.shape != right.shape:
         return None
     for dimension, length in enumerate(right.shape):
         mine, wanted = (np.moveaxis(a, dimension, 0).reshape(length, -1) for a in (whole, right))
         if length < 2 or not np.isfinite(mine).all() or not mine.size:
             continue
         by, to = (np.lexsort(np.round(a, 3).T[::-1]) for a in (mine, wanted))
-        if _close(mine[by], wanted[to]):
+        if close(mine[by], wanted[to]):
             place = int(np.argmax(by[np.argsort(to)] != np.arange(length)))
             return Misconception(
                 "other-order",
@@ -206,9 +225,25 @@ def _other_order(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
     return None
 
 
+def _shifted(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """The right slices along a dimension, each one place too early or too late; what is at the end does not count."""
+    whole = assembled(blocks)
+    if not held(blocks, whole) or whole.shape != right.shape:
+        return None
+    for dimension, length in enumerate(right.shape):
+        mine, wanted = (np.moveaxis(a, dimension, 0) for a in (whole, right))
+        if length < 4 or close(wanted[1:], wanted[:-1]):
+            continue
+        for late, same in ((True, close(mine[1:], wanted[:-1])), (False, close(mine[:-1], wanted[1:]))):
+            if same:
+                told = f"Along dimension {dimension} everything stands one place too {'late' if late else 'early'}."
+                return Misconception("one-place-off", told)
+    return None
+
+
 def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Every value by one factor, or by one difference, from the right one."""
-    if not _fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
+    if not fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
         return None
     block, wanted = blocks[0][2], right[blocks[0][1]]
     largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
@@ -216,13 +251,13 @@ def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
         return None
     quotient = complex(block[largest] / wanted[largest])
     ratio, apart = quotient.real, block[largest] - wanted[largest]
-    if ratio and abs(quotient.imag) < 1e-4 * abs(ratio) and _is(blocks, ratio * right):
+    if ratio and abs(quotient.imag) < 1e-4 * abs(ratio) and _times(blocks, ratio, right):
         words = "has the other sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
         return Misconception("constant-factor", f"Every value {words}: a factor is missing, or there is one too many.")
-    if np.iscomplexobj(block) and quotient and _is(blocks, quotient * right):
+    if np.iscomplexobj(block) and quotient and _times(blocks, quotient, right):
         told = f"Every value is {quotient:.3g} times the right one: a complex factor is missing, or there is one too many."
         return Misconception("constant-factor", told)
-    if not np.iscomplexobj(block) and _is(blocks, right + apart):
+    if not np.iscomplexobj(block) and held(blocks, right + apart):
         return Misconception(
             "constant-added",
             f"Every value is the right one plus {apart:.4g}: a constant is missing, or there is one too many.",
@@ -234,7 +269,7 @@ def _rounded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
     """Right to the digits of a half-precision type that the program uses, and that no input has."""
     narrow = next((name for name in ("bf16", "f16") if f" {name}[" in observed.hlo or f"({name}[" in observed.hlo), "")
     given = any(x.dtype.itemsize < 4 and x.dtype.kind not in "iub" for x in observed.inputs)
-    if not narrow or given or not _fits(blocks, right):
+    if not narrow or given or not fits(blocks, right):
         return None
     near = all(np.allclose(block, right[index], rtol=0.03, atol=0.03 * np.abs(right).max()) for _, index, block in blocks)
     what = f"Values are right to two or three digits: the program computes in {narrow}, and its arguments are wider."
@@ -243,8 +278,8 @@ def _rounded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
 
 def _by_slice(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """One factor, or one difference, for all values along a dimension, and another for each such line of values."""
-    whole = _whole(blocks)
-    if not _is(blocks, whole) or whole.shape != right.shape or right.ndim < 2 or not np.isfinite(whole).all():
+    whole = assembled(blocks)
+    if not held(blocks, whole) or whole.shape != right.shape or right.ndim < 2 or not np.isfinite(whole).all():
         return None
     for dimension, length in enumerate(right.shape):
         if length < 3 or not whole.any() or np.allclose(whole, whole.take([0], dimension)):
@@ -255,7 +290,11 @@ def _by_slice(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
             fitted = right * by if what == "factor" else right + by
             lines = np.abs(mine - wanted) > 1e-3 * np.abs(wanted)
             varied = not np.allclose(by, by.flat[0], rtol=1e-3)
-            if varied and 2 * lines.sum() > lines.size and np.allclose(whole, fitted, rtol=1e-3, atol=1e-5):
+            if (
+                varied
+                and 2 * lines.sum() > lines.size
+                and np.allclose(whole, fitted, rtol=1e-3, atol=1e-5 * min(1, np.abs(whole).max()))
+            ):
                 return Misconception(
                     f"{what}-by-line",
                     f"Along dimension {dimension} all values are wrong by the same {what}, but each line of values "
@@ -267,9 +306,9 @@ def _by_slice(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
 
 def _an_argument(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """What it was given, unchanged."""
-    whole = _whole(blocks)
-    given = (n for n, x in enumerate(observed.inputs) if x.shape == whole.shape and _close(whole, np.asarray(x)))
-    number = next(given, None) if whole.size > 1 and _is(blocks, whole) else None
+    whole = assembled(blocks)
+    given = (n for n, x in enumerate(observed.inputs) if x.shape == whole.shape and close(whole, np.asarray(x)))
+    number = next(given, None) if whole.size > 1 and held(blocks, whole) else None
     if number is None:
         return None
     return Misconception("argument-returned", f"What comes out is argument number {number + 1} after the mesh, unchanged.")
@@ -277,7 +316,7 @@ def _an_argument(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
 
 def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """All wrong values are not finite, or all are 0."""
-    if not _fits(blocks, right):
+    if not fits(blocks, right):
         return None
     wrong = np.concatenate([block[~np.isclose(block, right[index], 1e-4, 1e-5)] for _, index, block in blocks])
     if wrong.size and not np.isfinite(wrong).any():
@@ -296,7 +335,7 @@ def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
 
 def _at_edges(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Wrong at the first or the last position of every device's block alone."""
-    if not _fits(blocks, right):
+    if not fits(blocks, right):
         return None
     wrong = [~np.isclose(block, right[index], 1e-4, 1e-5) for _, index, block in blocks]
     for dimension, length in enumerate(blocks[0][2].shape):
@@ -318,10 +357,10 @@ def _knows_its_place(observed: Observed) -> bool:
 
 def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Which devices are right depends on one coordinate alone."""
-    if not _fits(blocks, right):
+    if not fits(blocks, right):
         return None
     names, sizes = zip(*observed.case.axes)
-    good = {device for device, index, block in blocks if _close(block, right[index])}
+    good = {device for device, index, block in blocks if close(block, right[index])}
     for place, name in enumerate(names):
         lines = {int(np.unravel_index(d, sizes)[place]) for d in good}
         if 0 < len(lines) < sizes[place] and len(good) == len(lines) * math.prod(sizes) // sizes[place]:
@@ -336,7 +375,8 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 RELATIONS: tuple[Relation, ...] = (
     _side_by_side, _an_argument, _stacked, _another_shape, _transposed, _elsewhere, _first_only, _in_proportion, _unadded,
-    _other_order, _rounded, _by_a_constant, _of_one_kind, _by_slice, _at_edges, _some_devices,
+    _other_order, _shifted, _rounded, _by_a_constant, _of_one_kind, sums.change_of_an_argument, sums.other_weights,
+    _by_slice, _at_edges, _some_devices,
 )  # fmt: skip
 """Tried in this order: what says most of the program comes first."""
 
@@ -354,28 +394,6 @@ def _runs(axes: list[tuple[str, int]]) -> Iterator[list[tuple[str, int]]]:
     """One axis, then several."""
     yield from ([axis] for axis in axes)
     yield from (axes[i:j] for i in range(len(axes)) for j in range(i + 2, len(axes) + 1))
-
-
-def _whole(blocks: Blocks) -> np.ndarray:
-    """The global output that the blocks make."""
-    shape = tuple(max(index[d].stop for _, index, _ in blocks) for d in range(blocks[0][2].ndim))
-    whole = np.zeros(shape, blocks[0][2].dtype)
-    for _, index, block in blocks:
-        whole[index] = block
-    return whole
-
-
-def _fits(blocks: Blocks, right: np.ndarray) -> bool:
-    return blocks[0][2].ndim == right.ndim and _whole(blocks).shape == right.shape
-
-
-def _is(blocks: Blocks, right: np.ndarray) -> bool:
-    """Whether every device holds its part of this array."""
-    return _fits(blocks, right) and all(_close(block, right[index]) for _, index, block in blocks)
-
-
-def _close(block: np.ndarray, right: np.ndarray) -> bool:
-    return bool(np.allclose(block, right, rtol=1e-4, atol=1e-5))
 
 
 def _but(shape: tuple[int, ...], dimension: int) -> tuple[int, ...]:

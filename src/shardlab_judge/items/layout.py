@@ -99,7 +99,7 @@ def _case_findings(item: LayoutItem, case: Situation, texts: tuple[Any, ...]) ->
     observed = compiled(item, case, texts)
     wanted = compiled(item, case, tuple(item.reference.values()))
     found = [f for f in _differences(item, observed, wanted) if f.letter in item.points]
-    return [explained(dataclasses.replace(finding, where=case.title), _when(item, observed)) for finding in found]
+    return [explained(dataclasses.replace(f, where=case.title), _when(item, observed, f.letter)) for f in found]
 
 
 def compiled(item: LayoutItem, case: Situation, texts: tuple[Any, ...]) -> Observed:
@@ -189,5 +189,6 @@ def _shard(observed: Observed) -> str:
     return ", ".join(f"shards {list(p.shard_shape)} of {list(p.shape)}" for p in observed.placements)
 
 
-def _when(item: Item, observed: Observed) -> Misconception | None:
-    return next((m for m in item.misconceptions if m.when is not None and m.when(observed)), None)
+def _when(item: Item, observed: Observed, letter: str) -> Misconception | None:
+    known = (m for m in item.misconceptions if m.when is not None and m.explains(letter))
+    return next((m for m in known if m.when is not None and m.when(observed)), None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from shardlab_course.ch04.ex05 import oracle as of
 from shardlab_course.ch04.shared import COLUMNS, LINE, ROWS, WIDE, gathers, program, right, scattered
 from shardlab_course.shared.kinds import KINDS, compilers
+from shardlab_course.shared.sent import sent
 from shardlab_judge.items.value import Believed, ValueItem, why
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -22,7 +25,7 @@ SCATTERED = (
     WrongCost(
         "reduces-then-slices",
         "An all-reduce gives every device all of C, but each needs only its own rows. That is twice the price.",
-        2, when=lambda o: right(o) and "all-reduce" in o.kinds),
+        2, when=lambda o: right(o) and sent(o, "all-reduce") >= 4 * math.prod(o.placements[0].shape)),
     WrongCost(
         "gathers-operands", "Operands moved before the product. The partial products cost less, because a device then pays "
         "for one C, and not for all of A or B.",

@@ -16,6 +16,7 @@ from shardlab_course.ch06.shared import (
     program,
     summed_products,
 )
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.cases import Input
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -37,7 +38,8 @@ CLASH = (
         "left-to-out-sharding",
         "out_sharding says where, not how. XLA moved blocks between devices first, and then gathered over y. If you "
         "reshard B yourself, there is one gather and nothing else.", 2,
-        when=lambda o: "collective-permute" in o.kinds and moved(o, "all-gather") == o.inputs[1].nbytes),
+        when=lambda o: sends_a_part(o, "collective-permute", number=1)
+        and moved(o, "all-gather") == o.inputs[1].nbytes),
     WrongCost(
         "wrong-operand-gathered",
         "A already has the rows that the product should have. A gather of A moves data that is already in its place.", 2,
@@ -52,11 +54,11 @@ ADDED = (
         "gathers-to-add",
         "A gather brings the whole operand to every device, and each device needs one part of it. An all-to-all brings "
         "only that part.",
-        2, when=lambda o: "all-gather" in o.kinds),
+        2, when=lambda o: sends_a_part(o, "all-gather")),
     WrongCost(
         "other-operand-moved", "A already lies where the output should lie. B has to move.", 1,
-        when=lambda o: (lies(o, (None, "x")) and "all-to-all" in o.kinds)
-        or moved(o, "all-to-all") > o.inputs[1].nbytes // dict(o.case.axes)["x"]),
+        when=lambda o: (lies(o, (None, "x")) and sends_a_part(o, "all-to-all"))
+        or moved(o, "all-to-all") >= 2 * o.inputs[1].nbytes // dict(o.case.axes)["x"]),
 )  # fmt: skip
 MERGED = (
     WrongProgram(
@@ -79,7 +81,7 @@ PICKED = (
         "answer; `.at[...].get` has one.", 1, error=r"\.at\[\.\.\.\]\.get"),
     WrongCost(
         "gathers-the-table", "The table itself was moved to pick a few of its rows.",
-        2, when=lambda o: moved(o, "all-gather") >= o.inputs[0].nbytes or "all-to-all" in o.kinds),
+        2, when=lambda o: moved(o, "all-gather") >= o.inputs[0].nbytes or sends_a_part(o, "all-to-all")),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -17,6 +17,7 @@ from shardlab_course.ch06.shared import (
     right,
     summed_products,
 )
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.question import Misconception, Question, WrongCost
 from shardlens import Spec
 
@@ -66,7 +67,7 @@ LATE = (
     WrongCost(
         "joins-sharded-dimensions",
         "Putting matrices side by side along a sharded dimension moves their blocks to other devices.",
-        3, when=lambda o: "all-to-all" in o.kinds),
+        3, when=lambda o: sends_a_part(o, "all-to-all")),
     GATHERED_TERMS,
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlab_course.ch06.ex07 import oracle as of
 from shardlab_course.ch06.shared import explicit, lies, moved, program, right
 from shardlab_course.shared import products
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.cases import Case, Input
 from shardlab_judge.items.value import Believed, ValueItem, why
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
@@ -47,7 +48,7 @@ FULLY = (
     WrongCost(
         "array-moved",
         "The whole array was rearranged before its rows were added up. After the sum there is only one row to place.",
-        2, when=lambda o: "all-to-all" in o.kinds),
+        2, when=lambda o: sends_a_part(o, "all-to-all")),
     WrongProgram(
         "constraint-is-an-assert",
         "On Explicit axes with_sharding_constraint moves nothing: it compares the spec with the type. If no mesh is set, "

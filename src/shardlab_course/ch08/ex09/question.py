@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlab_course.ch08.ex09 import oracle as of
 from shardlab_course.ch08.shared import LINE, ROWS, WIDE, Shapes, program, unchanged
 from shardlab_course.shared.manual import LEFT
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 OTHER_WAY_ROUND = (
@@ -14,7 +15,7 @@ EXCHANGE = (
     LEFT,
     WrongCost(
         "gathers-then-slices", "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
-        1, when=lambda o: "all-gather" in o.kinds),
+        1, when=lambda o: sends_a_part(o, "all-gather")),
     WrongValues(
         "only-renamed", "Nothing moved. out_specs says where blocks lie, and does not bring them there.",
         1, when=lambda o: not o.collectives, breaks=True),

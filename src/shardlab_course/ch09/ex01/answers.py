@@ -42,6 +42,11 @@ def counts_devices():
     predictions = sl.predict("9.1", collective="all-gather", factor=8, compilers=["CPU", "GPU"])
 
 
+@wrong("first-left-whole", 6.25)
+def first_whole():
+    plain = {"X": P(), "W1": P(), "W2": P("model", None)}
+
+
 @wrong("gate-cut-otherwise", 6.25)
 def gate_whole():
     gated = {"X": P(), "Wg": P(), "Wu": P(None, "model"), "Wd": P("model", None)}

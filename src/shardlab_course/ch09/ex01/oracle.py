@@ -16,6 +16,23 @@ def weights_whole(o: Observed) -> bool:
     return not any(cut(o, i, d) for i in range(1, len(o.case.inputs)) for d in (0, 1))
 
 
+def whole(o: Observed, argument: int) -> bool:
+    """Whether an argument is not sharded."""
+    return not cut(o, argument, 0) and not cut(o, argument, 1)
+
+
+def first_whole(o: Observed) -> bool:
+    """Whether no weight but the last is sharded."""
+    last = len(o.case.inputs) - 1
+    return not whole(o, last) and all(whole(o, i) for i in range(1, last))
+
+
+def last_whole(o: Observed) -> bool:
+    """Whether the last weight alone is not sharded."""
+    last = len(o.case.inputs) - 1
+    return whole(o, last) and not any(whole(o, i) for i in range(1, last))
+
+
 def plain_mlp(X: Any, W1: Any, W2: Any) -> Any:
     """The block of the page, for the judge to compile."""
     import jax

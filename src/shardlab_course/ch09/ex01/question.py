@@ -32,14 +32,17 @@ FACTOR = (
 FIRST_BY_ROWS = WrongCost(
     "first-by-rows", "The first weight is cut along the dimension that is summed, so its product gives terms. The "
     "nonlinearity needs finished sums: either the terms are added up before it, or the weight itself is sent.", 1,
-    when=lambda o: any(cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
+    letters="SHF", when=lambda o: any(cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
 LAST_BY_COLUMNS = WrongCost(
     "last-by-columns", "Each column of the last weight needs every hidden unit, so every device receives or computes all "
-    "of the hidden layer.", 1, when=lambda o: cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
+    "of the hidden layer.", 1, letters="SHF", when=lambda o: cut(o, len(o.case.inputs) - 1, 1))  # fmt: skip
 LAST_WHOLE = WrongCost(
     "last-left-whole", "A device needs only the rows of the last weight that belong to its hidden units. The whole weight "
     "takes n times the memory.", 2,
-    when=lambda o: cut(o, 1, 1) and not cut(o, len(o.case.inputs) - 1, 0))  # fmt: skip
+    letters="MF", when=of.last_whole)  # fmt: skip
+FIRST_WHOLE = WrongCost(
+    "first-left-whole", "A device needs only the columns of a first weight that belong to its hidden units. Left whole, "
+    "that weight takes n times the memory.", 2, letters="MF", when=of.first_whole)  # fmt: skip
 WEIGHTS_WHOLE = WrongCost(
     "weights-whole",
     "No weight is cut, so every device holds and computes everything.",
@@ -53,14 +56,14 @@ DATA_PARALLEL = WrongCost(
     2,
     when=lambda o: cut(o, 0, 0) and of.weights_whole(o),
 )  # fmt: skip
-PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE, LAST_WHOLE)
+PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE, FIRST_WHOLE, LAST_WHOLE)
 GATED = (
     FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE,
     WrongCost(
         "gate-cut-otherwise", "Wg and Wu give two factors that are multiplied element by element, so a device needs the "
-        "same columns of both.",
-        3, when=lambda o: cut(o, 1, 1) != cut(o, 2, 1)),
-    LAST_WHOLE,
+        "same columns of both. One of them is left whole, and takes n times the memory.",
+        3, when=lambda o: of.whole(o, 1) != of.whole(o, 2)),
+    FIRST_WHOLE, LAST_WHOLE,
 )  # fmt: skip
 
 ALL = {"S": 0.75, "H": 0.75, "M": 0.75, "F": 0.75}

@@ -29,20 +29,21 @@ HEADS = (
 LAYOUT = (
     WrongCost(
         "kv-whole", "Every device holds all kv heads. It needs one.", 1,
-        when=lambda o: not any(cut(o, i, d) for i in (2, 3) for d in (0, 1, 2))),
+        letters="MF", when=lambda o: not any(cut(o, i, d) for i in (2, 3) for d in (0, 1, 2))),
     WrongCost(
         "axes-in-wrong-order", "`rep` comes first, so neighbouring query heads are on devices with different kv heads, "
-        "and some of them read a kv head that is on another device.", 3, when=of.swapped),
+        "and some of them read a kv head that is on another device.", 3, letters="SHF", when=of.swapped),
     WrongCost(
         "heads-cut-inside", "The vector of a head is cut. Then the scores are terms of a sum, and the softmax has to wait "
         "for that sum.", 2,
-        when=lambda o: cut(o, 1, 2)),
+        letters="SHF", when=lambda o: cut(o, 1, 2)),
     WrongCost(
         "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D. Then either these weights or the keys and "
-        "values of every token have to be sent.", 2, when=lambda o: any(cut(o, i, d) for i in (2, 3) for d in (0, 2))),
+        "values of every token have to be sent.", 2,
+        letters="SHF", when=lambda o: any(cut(o, i, d) for i in (2, 3) for d in (0, 2))),
     WrongCost(
         "queries-over-kv-only", "Wq is cut over `kv` alone, so the devices along `rep` hold the same query heads.", 2,
-        when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
+        letters="MF", when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
     INPUT_CUT,
     WrongCost(
         "output-weight-not-by-heads", "Wo is not cut over its heads as Wq is. A device needs the rows of its own query "

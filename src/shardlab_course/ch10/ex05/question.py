@@ -7,6 +7,7 @@ from functools import partial
 from shardlab_course.ch10.ex05 import oracle as of
 from shardlab_course.ch10.shared import LINE, PLANE, gathers
 from shardlab_course.shared.manual import LEFT
+from shardlab_course.shared.sent import sent
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
@@ -50,7 +51,8 @@ STATISTICS = (
     WrongCost(
         "statistics-gathered",
         "Every device gets every device's statistics, and it needs only their mean. With pmean one number moves for each.",
-        2, when=lambda o: "all-gather" in o.kinds and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
+        2, when=lambda o: sent(o, "all-gather") >= 2 * o.inputs[1].nbytes
+        and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
     gathers("The whole batch is gathered. The devices need only two numbers for each column from one another."),
 )  # fmt: skip
 

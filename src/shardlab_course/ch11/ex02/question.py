@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch11.ex02 import oracle as of
 from shardlab_course.ch11.shared import LINE, PLANE, agrees, wide
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
@@ -46,7 +47,7 @@ TRAIN = (
         "state-moved",
         "An all-to-all turns columns into rows, or rows into columns. Cut the state, and what is computed for it, as "
         "P('data', None) from the first step on.",
-        2, when=lambda o: "all-to-all" in o.kinds),
+        2, when=lambda o: sends_a_part(o, "all-to-all", number=3)),
     WrongCost(
         "state-on-every-device",
         "Each device holds all of the optimizer's state. ZeRO-1 gives it only the rows that it updates, an n-th.",

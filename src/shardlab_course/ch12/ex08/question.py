@@ -6,6 +6,7 @@ from shardlab_course.ch12.ex08 import oracle as of
 from shardlab_course.ch12.shared import LINE, WIDE, drawing, least, right
 from shardlab_course.shared import rings
 from shardlab_course.shared.manual import LEFT
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
@@ -45,7 +46,7 @@ OVERLAPPED = (
         "to a query.", 2, like=of.scores_transposed),
     WrongCost(
         "summed-instead-of-gathered", "An all-reduce brings tokens together too, but it moves twice the bytes of an "
-        "all-gather.", 2, when=lambda o: "all-reduce" in o.kinds),
+        "all-gather.", 2, when=lambda o: sends_a_part(o, "all-reduce")),
     LEFT,
 )  # fmt: skip
 

@@ -7,6 +7,7 @@ import numpy as np
 from shardlab_course.ch13.ex01 import oracle as of
 from shardlab_course.ch13.shared import LINE, TRANSFORM, WIDE, gathers, if_right, largest, own_transform, says, transformed
 from shardlab_course.shared.kinds import compilers
+from shardlab_course.shared.sent import part
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import Believed, ValueItem, why
 from shardlab_judge.question import Question, WrongCost, WrongValues
@@ -41,7 +42,7 @@ BATCH = (
         "some-axes-only",
         "Rows were gathered along a mesh axis that the specs omit. They are cut over all axes of the mesh, "
         "mesh.axis_names.", 3,
-        when=if_right(transformed(1), lambda o: 0 < largest(o, "all-gather") < o.inputs[0].nbytes)),
+        when=if_right(transformed(1), lambda o: 2 * part(o) <= largest(o, "all-gather") < o.inputs[0].nbytes)),
     WrongValues(
         "along-the-batch", "Columns were transformed, across signals; transform each row.", 1, like=transformed(0),
         local=own_transform(0)),

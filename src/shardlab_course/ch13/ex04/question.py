@@ -6,6 +6,7 @@ import numpy as np
 
 from shardlab_course.ch13.ex04 import oracle as of
 from shardlab_course.ch13.shared import LINE, SWAPPED, UNTILED, WIDE, all_of_it, count, if_right, lies
+from shardlab_course.shared.sent import part
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -55,7 +56,7 @@ POISSON = (
     WrongCost(
         "goes-home-in-between",
         "The spectrum was brought back to rows and sent out again. Multiply by -1/k² while it is in columns: two "
-        "exchanges are enough.", 1, when=if_right(of.potential, lambda o: count(o, "all-to-all") > 2)),
+        "exchanges are enough.", 1, when=if_right(of.potential, lambda o: count(o, "all-to-all", part(o)) > 2)),
 )  # fmt: skip
 
 QUESTION = Question(

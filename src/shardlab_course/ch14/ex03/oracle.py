@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 
@@ -47,8 +48,9 @@ def one_axis(o: Observed, axis: str) -> bool:
 
 
 def pieces(o: Observed, axis: str, sort: str) -> bool:
-    """Whether some collective of this kind runs along this axis alone."""
-    return any(c.axes == (axis,) and c.kind == sort for c in o.collectives)
+    """Whether some collective of this kind carries at least one device's part of a row along this axis alone."""
+    part = whole_bytes(o) // math.prod(size for _, size in o.case.axes)
+    return any(c.axes == (axis,) and c.kind == sort and c.payload_bytes >= part for c in o.collectives)
 
 
 def whole_bytes(o: Observed) -> int:

@@ -145,7 +145,7 @@ MENDED_2 = (
         "slices-of-the-cut",
         "Rows travel, in the loop, before it or after it. If a slice takes equally many rows from every device, no row has "
         "to travel, as long as nothing asks for another cut.",
-        3, when=lambda o: o.price > 0 and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)
+        3, when=lambda o: o.price > o.inputs[0][0].nbytes and not _whole(o, 0) and "stablehlo.while" in dict(o.operations)
         and agrees(o, (of.predictions(*wide(o)),))),
     WrongCost(
         "rows-travel",
