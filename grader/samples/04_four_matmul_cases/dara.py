@@ -13,7 +13,7 @@ def case_2_cheaper(mesh, A, B):
     return jax.shard_map(
         body, mesh=mesh, in_specs=(P(None, "x"), P()), out_specs=P())(A, B)
 # %% q4-5-answer
-sl.predict("4.5", kinds=["reduce-scatter"], why="a")
+sl.predict("4.5", kinds=["reduce-scatter"], why="a", compilers=["GPU"])
 # %% q4-5-answer-2
 def case_3_scattered(mesh, A, B):
     def body(a, b):

@@ -43,8 +43,8 @@ class OnChip:
         model: the least seconds by `Program.cost` on that chip; `None` where there are no numbers for it.
     Example:
         >>> OnChip("step", runs=20)
-        No accelerator is here, so nothing was timed. On one, step would run 20 times, and the median would stand here beside
-        the model's time for that chip.
+        There is no accelerator here, so nothing was timed. On one, step would run 20 times, and the median would stand here
+        beside the model's time for that chip.
     """
 
     name: str
