@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import importlib.metadata
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,11 +12,11 @@ from typing import Any
 from shardlens.compilers.topology import in_slices
 from shardlens.guards.amounts import grown
 from shardlens.guards.failure import Asked, failure
-from shardlens.programs import plain
 from shardlens.programs.inspection import inspect
-from shardlens.programs.plain import SCHEMA
 from shardlens.programs.program import Program
+from shardlens.reading.collectives import Collective
 
+SCHEMA = 1
 UPDATE = "pytest --shardlens-update"
 _ALWAYS = ("argument", "output")
 _ON_TARGETS = (*_ALWAYS, "temp", "peak")
@@ -35,7 +37,20 @@ def facts(program: Program, target: str | None) -> dict[str, Any]:
     `loops` has the rounds of each loop around it, from outside, null where data decides. No line of a file is in it, so
     that it changes only with the program.
     """
-    return plain.facts(program.collectives, program.memory, program.platform, target)
+    package = "libtpu" if program.platform == "tpu" and target else "jaxlib"  # XLA for GPU has JAX's own version
+    counts = collections.Counter(map(_sort, program.collectives))
+    known = all(c.executions is not None and not c.uncounted for c in program.collectives)
+    return {
+        "schema": SCHEMA,
+        "made_with": {
+            "jax": importlib.metadata.version("jax"),
+            "compiler": f"XLA for {program.platform.upper()}, {package} {importlib.metadata.version(package)}",
+            "target": target,
+        },
+        "price": program.price if known else None,
+        "collectives": [_json(sort) | {"count": n} for sort, n in sorted(counts.items(), key=repr)],
+        "memory": {field: size for field, size in vars(program.memory).items() if size or field != "host"},
+    }
 
 
 def locked(
@@ -82,7 +97,7 @@ def locked(
     faults = [*([program.too_large] if program.refused else []), *_grown(before, now)]
     if faults:
         held = {json.dumps({k: v for k, v in one.items() if k != "count"}) for one in before["collectives"]}
-        fresh = [c for c in program.collectives if json.dumps(plain.entry(plain.sort(c))) not in held]
+        fresh = [c for c in program.collectives if json.dumps(_json(_sort(c))) not in held]
         raise AssertionError(failure([*faults, *_other(before, now, path)], program, fresh, asked))
     return bool(before != now)
 
@@ -105,3 +120,14 @@ def _other(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> Ite
     if here != there:
         yield f"{path.name} was made with {there}; this is {here}, which may be the reason"
     yield f"if this is intended: {UPDATE}, or shardlens lock --update"
+
+
+def _sort(c: Collective) -> tuple[Any, ...]:
+    loops = (c.loops or (None,)) if c.executions is None else ()
+    return (c.kind, c.axes, c.dtype, c.shape, None if c.uncounted else c.payload_bytes, c.executions, loops)
+
+
+def _json(sort: tuple[Any, ...]) -> dict[str, Any]:
+    kind, axes, dtype, shape, size, times, loops = sort
+    made = {"kind": kind, "axes": [*axes], "dtype": dtype, "shape": [*shape], "bytes": size, "times": times}
+    return made if times is not None else made | {"loops": [*loops]}

@@ -10,12 +10,10 @@ from typing import Any
 from shardlens.costs.chips import Chip
 from shardlens.costs.cost import Cost, cost
 from shardlens.placement import Placement
-from shardlens.programs import plain
 from shardlens.programs.grouping import ROWS, grouped_table
 from shardlens.programs.memory import Memory
 from shardlens.programs.occupied import occupied
 from shardlens.programs.table import collectives_table, flops_text, summary
-from shardlens.reading.alive import temporaries
 from shardlens.reading.arithmetic import least
 from shardlens.reading.calls import calls, largest_array
 from shardlens.reading.collectives import Collective, price, total_bytes
@@ -123,18 +121,9 @@ class Program:
         return cost(self, on, rings, in_network)
 
     def to_json(self, target: str | None = None) -> dict[str, Any]:
-        """All of it as plain JSON, as `inspect --json` writes it: the facts of a lock file, and what else `diff` compares.
+        """All of it as plain JSON, as `inspect --json` writes it: see `shardlens.guards.difference.figures`.
 
-        | key | holds |
-        |:--|:--|
-        | `flops`, `largest` | FLOPs, and the bytes of the largest array |
-        | `lines` | of each line of Python and kind of collective the `price`, null where nobody can count it |
-        | `seconds` | by the model of the target: `communication`, `lower`, `upper`; null without a target |
-        | `host` | calls of the host: bytes `out` and `into`, `executions`, `source` |
-        | `devices`, `depth`, `outputs`, `warnings`, `refused` | of the program, as in `Program` |
-        | `peak` | the temporary arrays at the peak: `name`, `computation`, `bytes`, `made`, `dies` |
-
-        `guards/figures.schema.json` is its schema.
+        `guards/figures.schema.json` is its schema; `diff` compares two of these.
 
         Args:
             target: what it was compiled for, where that was not the devices here.
@@ -143,14 +132,9 @@ class Program:
             >>> told["schema"], told["price"], told["memory"]["output"]
             (1, 0, 16)
         """
-        taken = self.cost(target) if target else None
-        seconds = {key: getattr(taken, key) for key in ("communication", "lower", "upper")} if taken else None
-        more: dict[str, Any] = {"flops": self.flops, "largest": self.largest, "seconds": seconds}
-        more |= {"lines": plain.by_line(self.collectives, self.hlo), "devices": self.devices, "depth": self.depth}
-        more |= {"host": [dataclasses.asdict(call) for call in self.host_calls], "warnings": [*self.warnings]}
-        more |= {"outputs": [placement.to_json() for placement in self.output_placements], "refused": self.refused}
-        more |= {"peak": [dataclasses.asdict(buffer) for buffer in temporaries(self.hlo).buffers]}
-        return plain.facts(self.collectives, self.memory, self.platform, target) | more
+        from shardlens.guards.difference import figures
+
+        return figures(self, target)
 
     def by(self, what: str = "equal", width: int = 80) -> Table:
         """Its collectives in at most twenty rows, the most expensive first: see `shardlens.programs.grouping.grouped`."""
