@@ -44,7 +44,7 @@ def too_large(sides: Sequence[Iterable[Held]], most: int) -> dict[str, Groups]:
     Example:
         >>> plain, parallel = Held("y", (64, 6), "float32", 1, False), Held("y", (16, 6), "float32", 4, False)
         >>> too_large(([plain], [parallel]), 256)
-        {'y': (8, 1)}
+        {'y': (4, 2)}
     """
     by_name: dict[str, list[Held]] = {}
     names: list[set[str]] = []
