@@ -17,7 +17,7 @@ from shardlens.diverging.numbers import FloatArray, comparable
 from shardlens.diverging.record import OUTPUT, NamedValues, Traced
 from shardlens.diverging.sums import too_large
 from shardlens.errors import LensError
-from shardlens.tables import Table, read_bytes
+from shardlens.tables import Table, Tabled, read_bytes
 
 FETCH = "256 MB"
 LONG = 12
@@ -26,7 +26,7 @@ CLASSES = ("class", "values", "apart", "first apart", "of its own")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Divergence:
+class Divergence(Tabled):
     """Two programs side by side: a row for each name in the plain program's order, and the first that parts.
 
     Args:
@@ -53,17 +53,6 @@ class Divergence:
         become, as a step's parameters; and other outputs.
         """
         return Table(CLASSES, ("left", "right", "right", "left", "right"), self.classes)
-
-    def __rich__(self) -> Any:
-        return self._table().__rich__()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
-    def __str__(self) -> str:
-        return str(self._table())
-
-    __repr__ = __str__
 
     def _table(self) -> Table:
         columns = ("", "name", "value", "what the blocks are", "error", "of its own", "rounding")

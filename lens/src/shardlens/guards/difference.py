@@ -18,7 +18,7 @@ from shardlens.reading.alive import temporaries
 from shardlens.reading.collectives import price
 from shardlens.reading.hlo import parse_hlo
 from shardlens.sources import Line, name_of_file
-from shardlens.tables import Table
+from shardlens.tables import Table, Tabled
 
 NEEDED = frozenset(("price", "collectives", "memory", "made_with"))
 """What facts have at least, to be compared."""
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Difference:
+class Difference(Tabled):
     """What differs between two programs, given by their names and their facts.
 
     Example:
@@ -109,14 +109,9 @@ class Difference:
         names = dict(zip("ab", self.names))
         return {"schema": lock.SCHEMA, "names": names, "made_with": made, "differs": rows, "moves_more": self.more}
 
-    def __rich__(self) -> Table:
+    def _table(self) -> Table:
         rows = tuple((_short(row.what), _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows)
         return Table(("on one device", "A", "B", "B - A"), ("left", *["right"] * 3), rows, tuple(self._lines()))
-
-    def __str__(self) -> str:
-        return str(self.__rich__())
-
-    __repr__ = __str__
 
     def _lines(self) -> Iterator[str]:
         if not self.rows:
