@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import parallel_pairs
-from shardlens import diverge, diverge_steps
+from shardlens import diverge, diverge_steps, record
 from shardlens import name as named
 from shardlens.diverging.comparison import Comparison, First
 from shardlens.diverging.record import Traced
+from shardlens.diverging.sums import Held, summed, too_large
 from shardlens.errors import LensError
 
 UNCHECKED = ("out_specs=P())", "out_specs=P(), check_vma=False)")
@@ -189,6 +190,53 @@ def test_a_right_program(program: str, dtype: str, changes: tuple[str, ...]) -> 
     plain, _, args = parallel_pairs.pair(program, dtype)
     found = diverge(plain, parallel_pairs.planted(program, *changes), *args)
     assert found.first is None, str(found)
+
+
+# Of each program one fault whose words hold for sums too.
+SUMMED = (
+    "a sum is missing", "heads not summed", "another activation", "a stage's gradient twice", "gates without a gradient",
+)  # fmt: skip
+LITTLE = 300
+
+
+@pytest.mark.parametrize("fault", [SUMMED[0], *(pytest.param(n, marks=pytest.mark.thorough) for n in SUMMED[1:])])
+def test_a_fault_in_what_is_too_large_to_fetch(fault: str) -> None:
+    """It is named by sums of its elements as by the elements; in the right program nothing is named."""
+    program, name, words, changes = FAULTS[fault]
+    plain, right, args = parallel_pairs.pair(program)
+    found = diverge(plain, right, *args, fetch=LITTLE)
+    assert found.first is None and "compared by sums that the devices made" in " ".join(found.notes)
+    assert program != "mlp" or ("pre", "float32[8,32]") in [row[1:3] for row in found.rows]
+    first = diverge(plain, parallel_pairs.planted(program, *changes), *args, fetch=LITTLE).first
+    assert first is not None and first.name == name
+    assert words in f"{first.instead} in round {first.round + 1}", str(first)
+
+
+def test_no_more_is_fetched_than_is_allowed() -> None:
+    """Of each value that can be summed; one of whole numbers, or one that a single program has, comes whole."""
+    plain, parallel, args = parallel_pairs.pair("mlp")
+    sides = [Traced(plain, args, shaken=True), Traced(parallel, args, shaken=False)]
+    groups = too_large([side.held for side in sides], LITTLE)
+    assert {*groups} == {tap.name for tap in record(plain, *args).taps if tap.values.nbytes > LITTLE}
+    for side in sides:
+        side.sum_up(groups)
+        fetched = {tap.name: tap.values.nbytes for tap in side.recorded(side.run(), ()).taps}
+        assert groups and max(fetched[name] for name in groups) <= LITTLE
+    other = Held("ids", (64, 8), "int32", 1, False)
+    assert too_large([[other], [other]], 16) == too_large([[other._replace(dtype="float32")], []], 16) == {}
+    assert too_large([[other._replace(dtype="float32", whole=True)], [other._replace(dtype="float32")]], 16) == {}
+
+
+def test_sums_of_blocks_are_blocks_of_sums() -> None:
+    """A cut of the sums is the sums of the cut; terms add up; an exchange of two elements is seen."""
+    x = np.random.default_rng(0).standard_normal((3, 8, 12)).astype("float32")
+    made = np.asarray(summed(x, (2, 3)))
+    assert made.shape == (3, 4, 4)
+    np.testing.assert_allclose(np.asarray(summed(x[:, 4:, :6], (2, 3))), made[:, 2:, :2], rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(summed(x[:1] + x[1:2], (2, 3))), made[:1] + made[1:2], rtol=1e-5, atol=1e-6)
+    exchanged = x.copy()
+    exchanged[0, 0, [0, 1]] = x[0, 0, [1, 0]]
+    assert np.abs(np.asarray(summed(exchanged, (2, 3))) - made).max() > 1e-2
 
 
 def trained(scale: float) -> Any:

@@ -15,11 +15,11 @@ import pytest
 import shardlens as lens
 from shardlens.charts.page import page
 from shardlens.command import lens_command as main
-from shardlens.guards import difference
+from shardlens.programs import figures
 from shardlens.programs.program import Program
 from why_programs import mesh, spec
 
-SCHEMA = json.loads(Path(difference.__file__).with_name("figures.schema.json").read_text())
+SCHEMA = json.loads(Path(figures.__file__).with_name("figures.schema.json").read_text())
 TYPES: dict[str, Any] = {
     "string": str, "integer": int, "number": (int, float), "null": type(None), "array": list, "object": dict,
 }  # fmt: skip

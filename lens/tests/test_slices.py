@@ -16,7 +16,7 @@ import pytest
 import shardlens as lens
 from shardlens.compilers.topology import parse_target
 from shardlens.errors import LensError
-from shardlens.guards import lock
+from shardlens.programs import figures
 from shardlens.reading.slices import within
 
 P = jax.P
@@ -57,7 +57,7 @@ def test_what_goes_between_slices(name: str) -> None:
     assert program.devices == math.prod(SIZES[name].values()) and not program.host_calls
     over = program.cost(TARGET).by_axes[("dcn",)]
     assert over == pytest.approx(part / lens.chip("v5e").network)
-    assert [one for one in lock.facts(program, TARGET)["collectives"] if one["axes"] == ["dcn"]]
+    assert [one for one in figures.facts(program, TARGET)["collectives"] if one["axes"] == ["dcn"]]
 
 
 @needs_libtpu

@@ -17,6 +17,7 @@ import pytest
 import why_programs as programs
 from shardlens.guards import lock
 from shardlens.guards.assertions import assert_communicates
+from shardlens.programs import figures
 
 ROOT = Path(__file__).parents[1]
 TEST = """
@@ -125,12 +126,12 @@ def test_the_schema_is_what_is_written() -> None:
     f, args = programs.joined()
     from shardlens.programs.inspection import inspect
 
-    made = lock.facts(inspect(f, *args), None)
-    assert [*made] == re.findall(r"^\| `(\w+)` \|", (lock.facts.__doc__ or "").replace("    |", "|"), re.MULTILINE)
+    made = figures.facts(inspect(f, *args), None)
+    assert [*made] == re.findall(r"^\| `(\w+)` \|", (figures.facts.__doc__ or "").replace("    |", "|"), re.MULTILINE)
     assert made == json.loads(json.dumps(made)) and "why_programs" not in json.dumps(made)
     assert [one["count"] for one in made["collectives"]] == [1, 2] and made["price"] == 4096
     for key in {*made["collectives"][0], *made["made_with"], *made["memory"]}:
-        assert f"`{key}`" in lock.facts.__doc__
+        assert f"`{key}`" in figures.facts.__doc__
 
 
 def test_the_plugin_is_light_and_silent(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import shardlens as lens
 from shardlens.errors import LensError
 from shardlens.guards import amounts, lock
 from shardlens.guards.assertions import assert_communicates
+from shardlens.programs import figures
 from shardlens.programs.comparison import Comparison
 from shardlens.programs.program import Program
 from shardlens.programs.table import or_unknown
@@ -242,7 +243,7 @@ def test_a_kernel_that_sends(name: str) -> None:
     if moves is None:
         assert [c.uncounted for c in program.collectives] == [KERNEL]
         assert "cannot be counted, because it is a kernel" in str(program)
-        assert lock.facts(program, TARGET)["price"] is None and "its time is left out" in str(program.cost(TARGET))
+        assert figures.facts(program, TARGET)["price"] is None and "its time is left out" in str(program.cost(TARGET))
         return
     assert program.price == moves and kernels(program.hlo) == 1 and "what 1 Pallas kernels do" in str(program)
     assert [(c.kind, c.axes, len(c.groups)) for c in program.collectives] == [("remote-copy", ("x",), pairs)] * bool(moves)
@@ -402,7 +403,7 @@ def test_loops_around(tmp_path: Path) -> None:
 
 def test_a_lock_of_another_target() -> None:
     """Temporaries and peak are compared where the target is the same, and nowhere else."""
-    now = lock.facts(lens.inspect(lambda x: x + 1, jax.ShapeDtypeStruct((4, 6), "float32")), None)
+    now = figures.facts(lens.inspect(lambda x: x + 1, jax.ShapeDtypeStruct((4, 6), "float32")), None)
     now["made_with"]["target"] = "v5e:2x4"
     for target, fails in (("v5e:2x4", True), ("v6e:2x4", False), (None, False)):
         before = json.loads(json.dumps(now))

@@ -99,6 +99,24 @@ class Table:
         return f'<tr style="background: transparent">{"".join(made)}</tr>'
 
 
+class Tabled:
+    """What shows itself as a table, in terminals and in notebooks."""
+
+    def _table(self) -> Table:
+        raise NotImplementedError
+
+    def __rich__(self) -> Table:
+        return self._table()
+
+    def __str__(self) -> str:
+        return str(self._table())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+
 def shares(counts: Sequence[float]) -> tuple[float, ...]:
     """Each as a part of the largest, for `Table.bars`.
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shardlens.errors import LensError, shown
-from shardlens.tables import Table
+from shardlens.tables import Table, Tabled
 
 _SPECS = "scaling-book, Part 2 (How to Think About TPUs), table under 'TPU specs'"
 _LINKS = (
@@ -33,7 +33,7 @@ _RACK = "NVIDIA GB200 NVL72 data sheet, a 72nd of the rack, without sparsity; a 
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Chip:
+class Chip(Tabled):
     """Peak rates of one chip, each with where it was read: all that is known about a chip is here, and nowhere else.
 
     Args:
@@ -103,12 +103,6 @@ class Chip:
     def _value(self, field: str) -> Any:
         of, _, dtype = field.partition(" ")
         return self.peak[dtype] if of == "peak" else getattr(self, field)
-
-    def __repr__(self) -> str:
-        return str(self._table())
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
 
 def chip(name: str) -> Chip:

@@ -15,7 +15,7 @@ from shardlens.placement import Placement
 from shardlens.reading.collectives import REMOTE, Collective
 from shardlens.reading.outside import kernels
 from shardlens.reading.slices import DCN, slice_axes
-from shardlens.tables import Table, seconds
+from shardlens.tables import Table, Tabled, seconds
 
 MODEL = "A model, not a measurement: peak rates (FLOPs in bf16), and one axis of the chip's torus for each mesh axis."
 SWITCHED = (
@@ -90,7 +90,7 @@ class CollectiveTime:
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Cost:
+class Cost(Tabled):
     """What a program should cost on a chip, by the alpha-beta model and the roofline.
 
     Args:
@@ -189,17 +189,6 @@ class Cost:
         )
         over = f"{c.collective.kind} over {_over(c.collective.axes)} ({'x'.join(map(str, c.sizes))})"
         return (over, f"{times}{c.collective.payload_bytes:,} bytes", rate, seconds(c.seconds))
-
-    def __rich__(self) -> Table:
-        return self._table()
-
-    def __str__(self) -> str:
-        return str(self._table())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
 
 def cost(program: Costed, on: Chip | str, rings: Collection[str] | None = None, in_network: bool = False) -> Cost:

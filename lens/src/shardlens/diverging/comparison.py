@@ -10,6 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from shardlens.diverging import sums
 from shardlens.diverging.aligning import Alignment, align
 from shardlens.diverging.instead import Found, Wrong, instead
 from shardlens.diverging.marks import COTANGENT
@@ -79,7 +80,9 @@ class _Row:
     def cells(self, first: bool) -> tuple[str, ...]:
         """Its row of the table."""
         shape, rounds = self.whole.shape[1:], len(self.pair.plain.keys)
-        value = f"{rounds} x " * (rounds > 1) + f"{self.pair.plain.taps[0].dtype}[{','.join(map(str, shape))}]"
+        tap = self.pair.plain.taps[0]
+        sizes = [size * group for size, group in zip(shape, tap.sums)] if tap.sums else shape
+        value = f"{rounds} x " * (rounds > 1) + f"{tap.dtype}[{','.join(map(str, sizes))}]"
         found = str(self.aligned.relation or "no relation found")
         words = [self.aligned.words, found if self.aligned.sizes or not self.aligned.relation else ""]
         related = ", ".join(filter(None, words))
@@ -110,6 +113,8 @@ class Comparison:
             mend = "name values in both programs by jax.ad_checkpoint.checkpoint_name, and return the same outputs."
             raise LensError("nothing-in-common", "the programs have no value to compare.", where=" ".join(told), mend=mend)
         self.aligned = [self._align(pair, base) for pair in self.pairs]
+        if by_sums := {pair.name: groups for pair in self.pairs if (groups := pair.plain.taps[0].sums)}:
+            told.append(sums.told(by_sums))
         own = self._with_their_values(plain, base) if isinstance(plain, Traced) else base
         self._rows = [row for pair, held in zip(self.pairs, self.aligned) if (row := self._row(pair, held, base, own))]
         kept = {id(row.pair) for row in self._rows}

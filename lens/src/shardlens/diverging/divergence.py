@@ -15,16 +15,18 @@ from shardlens.compilers.callables import need_arrays, need_function
 from shardlens.diverging.comparison import Comparison, First
 from shardlens.diverging.numbers import FloatArray, comparable
 from shardlens.diverging.record import OUTPUT, NamedValues, Traced
+from shardlens.diverging.sums import too_large
 from shardlens.errors import LensError
-from shardlens.tables import Table
+from shardlens.tables import Table, Tabled, read_bytes
 
+FETCH = "256 MB"
 LONG = 12
 """Rows of a table that has one by class below it if there are more."""
 CLASSES = ("class", "values", "apart", "first apart", "of its own")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Divergence:
+class Divergence(Tabled):
     """Two programs side by side: a row for each name in the plain program's order, and the first that differs.
 
     Args:
@@ -52,17 +54,6 @@ class Divergence:
         """
         return Table(CLASSES, ("left", "right", "right", "left", "right"), self.classes)
 
-    def __rich__(self) -> Any:
-        return self._table().__rich__()
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
-    def __str__(self) -> str:
-        return str(self._table())
-
-    __repr__ = __str__
-
     def _table(self) -> Table:
         columns = ("", "name", "value", "what the blocks are", "error", "of its own", "rounding")
         sides = ("left", "left", "left", "left", "right", "right", "right")
@@ -72,7 +63,7 @@ class Divergence:
         return Table(columns, sides, self.rows, (units, *self.notes, *said.splitlines()), after=after)
 
 
-def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
+def diverge(plain: Any, parallel: Any, *args: Any, fetch: int | str = FETCH) -> Divergence:
     """Runs two programs on the same input, and says which named value is the first that is not the same.
 
     A value in a `shard_map` is compared block by block, as what it is of the plain value: cut, a copy, or a term of a sum.
@@ -86,6 +77,9 @@ def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
             name, and derivatives of named values are named too. Where the programs have no name in common, matrix products
             are compared in order, which is a guess.
         args: arguments of both, arrays. The plain program gets them without their shardings.
+        fetch: bytes, or "256 MB". A floating-point value of which a program would give more is not fetched: the devices
+            make sums of its neighbouring elements, so many that these fit, and the sums are compared. Both have to be
+            functions.
     Raises:
         LensError: an argument is no array, or nothing can be compared.
     Example:
@@ -108,8 +102,12 @@ def diverge(plain: Any, parallel: Any, *args: Any) -> Divergence:
     if not names[0] & names[1] - {OUTPUT} and all(isinstance(f, Traced) for f in sides):
         sides = [Traced(f, given[n], shaken=n == 0, guess=True) for n, f in enumerate((plain, parallel))]
         notes = ("The programs have no name in common: products are compared in order, which is a guess.",)
+    if isinstance(sides[0], Traced) and isinstance(sides[1], Traced):
+        groups = too_large((sides[0].held, sides[1].held), read_bytes(fetch))
+        sides[0].sum_up(groups)
+        sides[1].sum_up(groups)
     theirs = sides[1] if isinstance(sides[1], NamedValues) else sides[1].recorded(sides[1].run(), ())
-    found = Comparison(sides[0], theirs, dict(_named_arguments(plain, args)))
+    found = Comparison(sides[0], theirs, dict(_named_arguments(plain, args, read_bytes(fetch))))
     return Divergence(tuple(found.rows), found.first, (*notes, *found.notes), tuple(found.classes))
 
 
@@ -129,23 +127,23 @@ def _whole(leaf: Any) -> Any:
     return jnp.asarray(np.asarray(leaf))
 
 
-def _named_arguments(plain: Any, args: Any) -> Iterator[tuple[str, FloatArray]]:
+def _named_arguments(plain: Any, args: Any, most: int) -> Iterator[tuple[str, FloatArray]]:
     try:
         names = [*inspect.signature(plain).parameters]
     except (TypeError, ValueError):  # stored values, or a function that says nothing of its parameters
         names = []
     for path, leaf in jax.tree_util.tree_leaves_with_path(args):
         first = path[0].idx
-        if not jnp.issubdtype(jax.typeof(leaf).dtype, jax.dtypes.prng_key):
+        if not jnp.issubdtype(jax.typeof(leaf).dtype, jax.dtypes.prng_key) and leaf.nbytes <= most:
             name = names[first] if first < len(names) else str(first)
             yield f"argument {name}{jax.tree_util.keystr(path[1:])}", comparable(leaf)[None]
 
 
-def assert_same_values(plain: Any, parallel: Any, *args: Any) -> Divergence:
+def assert_same_values(plain: Any, parallel: Any, *args: Any, fetch: int | str = FETCH) -> Divergence:
     """Fails where `diverge` names a value; the message is its table and its sentence.
 
     Args:
-        plain, parallel, args: as for `diverge`.
+        plain, parallel, args, fetch: as for `diverge`.
     Raises:
         AssertionError: two values differ by more than rounding explains.
     Example:
@@ -153,7 +151,7 @@ def assert_same_values(plain: Any, parallel: Any, *args: Any) -> Divergence:
         1
     """
     __tracebackhide__ = True
-    found = diverge(plain, parallel, *args)
+    found = diverge(plain, parallel, *args, fetch=fetch)
     if found.first:
         raise AssertionError(str(found))
     return found

@@ -120,7 +120,12 @@ class _Reading:
         yield from self._another()
         factor = fitted(got, due)
         # A number alone is a multiple of any other.
-        if factor and self.fits(self.due * factor) and (self.due[0].size >= _FEW or _whole(factor)):
+        if (
+            factor
+            and number(factor) != "1"
+            and self.fits(self.due * factor)
+            and (self.due[0].size >= _FEW or _whole(factor))
+        ):
             yield f"{number(factor)} times the plain value"
         yield from self._round_before()
         yield from self._rounded()

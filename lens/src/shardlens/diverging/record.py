@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -19,7 +20,8 @@ from shardlens.diverging.flow import Flow, Origins
 from shardlens.diverging.marks import named_cotangents
 from shardlens.diverging.modules import named_modules
 from shardlens.diverging.numbers import FloatArray, comparable, largest
-from shardlens.diverging.tapping import RAN, Path, Site, Tapped, execution, loops, mapped_outputs, mesh_of, sites
+from shardlens.diverging.sums import Groups, Held, summed
+from shardlens.diverging.tapping import RAN, Path, Site, Tapped, execution, is_placed, loops, mapped_outputs, mesh_of, sites
 from shardlens.sources import Line, told
 
 SALTS = (0x9E3779B9, 0x7F4A7C15)
@@ -51,6 +53,8 @@ class Tap:
     before: Mapping[int, frozenset[str]]
     blocks: tuple[Mapping[str, int], FloatArray] | None = None
     """Of an output of a `shard_map`: sizes of its mesh, and what each device returned, `[1, axes..., block...]`."""
+    sums: Groups = ()
+    """Where `values` are sums of the value's elements, how many of each dimension become one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +126,37 @@ class Traced:
         self.sites = [*sites(self.jaxpr, guess)]
         self.flow = Flow(self.jaxpr, self.sites)
         self.mapped = mapped_outputs(self.jaxpr)
-        self._run = jax.jit(Tapped(self.jaxpr, self.sites, [each[0] for each in self.mapped if each], shaken))
+        self.sums: dict[Path, Groups] = {}
+
+    @functools.cached_property
+    def _run(self) -> Any:
+        tapped = Tapped(self.jaxpr, self.sites, [each[0] for each in self.mapped if each], self.shaken, self.sums)
+
+        def run(flat: Any, given: Any, salt: Any) -> Any:
+            outs, taps = tapped(flat, given, salt)
+            return [summed(x, self.sums.get(self.output(n), ())) for n, x in enumerate(outs)], taps
+
+        return jax.jit(run)
+
+    @property
+    def held(self) -> Iterator[Held]:
+        """What it fetches, outputs included."""
+        for site in self.sites:
+            count = math.prod(size for around in site.around for size in around.sizes)
+            yield Held(site.name, site.shape, site.dtype, count, site.placed)
+        for name, aval, mapped in zip(self.outputs, self.jaxpr.out_avals, self.mapped):
+            devices = math.prod(mapped[1].sizes) if mapped else 1
+            # Which of its dimensions are cut is not known here: a block is at least as large as a cut of each.
+            block = tuple(1 if size % devices else size // devices for size in aval.shape)
+            yield Held(name, aval.shape, aval.dtype, 1, is_placed(aval))
+            yield Held(name, block, aval.dtype, 1, False)
+
+    def sum_up(self, groups: Mapping[str, Groups]) -> None:
+        """Has the values of these names come out as sums. Call it before the first run."""
+        self.sums = {site.path: groups[site.name] for site in self.sites if site.name in groups}
+        for n, name in enumerate(self.outputs):
+            if name in groups:
+                self.sums |= dict.fromkeys((self.output(n), *(self.mapped[n] or ())[:1]), groups[name])
 
     def run(self, given: Mapping[Path, Any] | None = None, salt: int = 0) -> dict[Path, FloatArray]:
         """Named values by path as they come, and outputs by `(len(sites), number)`."""
@@ -136,7 +170,8 @@ class Traced:
         found: dict[Path, Any] = {}
         for site in self.sites if self.shaken else ():
             sizes = tuple(size for around in site.around for size in around.sizes)
-            if not mesh_of(site) and not any(around.kind == "while" for around in site.around):
+            last = any(around.kind == "while" for around in site.around)
+            if not last and site.path not in self.sums and not mesh_of(site):
                 found[site.path] = jnp.zeros(sizes, bool), jnp.zeros((*sizes, *site.shape), site.dtype)
         return found
 
@@ -168,9 +203,10 @@ class Traced:
         there = np.ones((len(folded), 1), bool) if ran is None else fold(site, ran).reshape(len(folded), -1)
         line = told(site.line) if site.line.file else ""
         dtype = "uint32" if jnp.issubdtype(site.dtype, jax.dtypes.prng_key) else str(site.dtype)  # as `_data` has it
+        sums = self.sums.get(site.path, ())
         returned = self.mapped[site.path[1]] if site.path[0] == OUTPUTS else None
         blocks = returned and (dict(zip(returned[1].axes, returned[1].sizes)), values[returned[0]][None])
-        return Tap(site.name, line, dtype, mesh_of(site), folded, keys, there.max(axis=1), spread, before, blocks)
+        return Tap(site.name, line, dtype, mesh_of(site), folded, keys, there.max(axis=1), spread, before, blocks, sums)
 
 
 def _data(value: Any) -> Any:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax.extend.core import Literal
 
 from shardlens.diverging.marks import COTANGENT, mark_primitive, name_primitive
+from shardlens.diverging.sums import Groups, summed
 from shardlens.sources import Line, users_line
 
 Path = tuple[int, ...]
@@ -51,6 +52,8 @@ class Site:
     line: Line
     around: tuple[Around, ...]
     guessed: bool = False
+    placed: bool = False
+    """Whether explicit mesh axes cut it."""
 
 
 def line_of(eqn: Any) -> Line:
@@ -97,11 +100,16 @@ def sites(
         said = named_here(eqn, guess)
         if said is not None and not (again and not said.startswith(COTANGENT)):
             aval = eqn.outvars[0].aval
-            yield Site(here, said, tuple(aval.shape), aval.dtype, line_of(eqn), around, guess)
+            yield Site(here, said, tuple(aval.shape), aval.dtype, line_of(eqn), around, guess, is_placed(aval))
         kind, bodies = inner(eqn)
         for which, body in enumerate(bodies):
             recomputed = again or bool(eqn.params.get("differentiated"))
             yield from sites(body, guess, (*here, which), (*around, *_around(kind, eqn, len(path))), recomputed)
+
+
+def is_placed(aval: Any) -> bool:
+    """Whether an array's type says how explicit mesh axes cut it."""
+    return any(getattr(getattr(aval, "sharding", None), "spec", ()))
 
 
 def _around(kind: str, eqn: Any, depth: int) -> list[Around]:
@@ -136,10 +144,18 @@ class Tapped:
         mapped: as `mapped_outputs` gives them; of these the devices' blocks are brought out too.
         shaken: whether the result of each operation that rounds is moved by a unit of rounding, up or down, where `salt` is
             not 0: what comes out then differs from the program's values as another order of the same sums would.
+        sums: of the values that come out as sums, their groups, by path.
     """
 
-    def __init__(self, jaxpr: Any, chosen: Sequence[Site], mapped: Collection[Path] = (), shaken: bool = False) -> None:
-        self.jaxpr, self.shaken, self.mapped = jaxpr, shaken, mapped
+    def __init__(
+        self,
+        jaxpr: Any,
+        chosen: Sequence[Site],
+        mapped: Collection[Path] = (),
+        shaken: bool = False,
+        sums: Mapping[Path, Groups] | None = None,
+    ) -> None:
+        self.jaxpr, self.shaken, self.mapped, self.sums = jaxpr, shaken, mapped, sums or {}
         self.chosen = {site.path: site for site in chosen}
         self.within = {path[:n] for path in (*self.chosen, *mapped) for n in range(1, len(path))}
 
@@ -173,7 +189,7 @@ class Tapped:
             outs = [self._shake(x, salt) for x in outs]
         if here not in self.chosen:
             return outs, {}
-        taps = {here: outs[0]}
+        taps = {here: summed(outs[0], self.sums.get(here, ()))}
         if here in given:
             put, value = given[here]
             outs = [jnp.where(put, self._shake(value.astype(outs[0].dtype), salt), outs[0])]
@@ -188,7 +204,8 @@ class Tapped:
 
         def body(ins: Any, salt: Any) -> Any:
             outs, taps = self._run(bodies[0], ins, {}, salt, (*here, 0))
-            taps |= {path: outs[path[-1]] for path in self.mapped if path[:-2] == here}
+            returned = (path for path in self.mapped if path[:-2] == here)
+            taps |= {path: summed(outs[path[-1]], self.sums.get(path, ())) for path in returned}
             return outs, {path: jnp.expand_dims(value, front) for path, value in taps.items()}
 
         specs = (list(p["in_specs"]), jax.P())

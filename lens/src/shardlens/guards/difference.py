@@ -11,14 +11,10 @@ from typing import Any, NamedTuple
 
 from shardlens.compilers.topology import in_slices
 from shardlens.errors import LensError
-from shardlens.guards import lock
 from shardlens.guards.amounts import Facts, Moved, moved
+from shardlens.programs.figures import SCHEMA
 from shardlens.programs.program import Program
-from shardlens.reading.alive import temporaries
-from shardlens.reading.collectives import price
-from shardlens.reading.hlo import parse_hlo
-from shardlens.sources import Line, name_of_file
-from shardlens.tables import Table
+from shardlens.tables import Table, Tabled
 
 NEEDED = frozenset(("price", "collectives", "memory", "made_with"))
 """What facts have at least, to be compared."""
@@ -33,7 +29,7 @@ class Row(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Difference:
+class Difference(Tabled):
     """What differs between two programs, given by their names and their facts.
 
     Example:
@@ -107,16 +103,11 @@ class Difference:
         rows = [{"what": row.what, "a": _plain(row.a), "b": _plain(row.b)} for row in self.rows]
         made = {"a": self.a["made_with"], "b": self.b["made_with"]}
         names = dict(zip("ab", self.names))
-        return {"schema": lock.SCHEMA, "names": names, "made_with": made, "differs": rows, "moves_more": self.more}
+        return {"schema": SCHEMA, "names": names, "made_with": made, "differs": rows, "moves_more": self.more}
 
-    def __rich__(self) -> Table:
+    def _table(self) -> Table:
         rows = tuple((_short(row.what), _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows)
         return Table(("on one device", "A", "B", "B - A"), ("left", *["right"] * 3), rows, tuple(self._lines()))
-
-    def __str__(self) -> str:
-        return str(self.__rich__())
-
-    __repr__ = __str__
 
     def _lines(self) -> Iterator[str]:
         if not self.rows:
@@ -162,39 +153,6 @@ def diff(
     return Difference(names, *told)
 
 
-def figures(program: Program, target: str | None) -> dict[str, Any]:
-    """What `Program.to_json` gives: the facts of a lock file, and what else is compared.
-
-    | key | holds |
-    |:--|:--|
-    | `flops`, `largest` | FLOPs, and the bytes of the largest array |
-    | `lines` | of each line of Python and kind of collective the `price`, null where nobody can count it |
-    | `seconds` | by the model of the target: `communication`, `lower`, `upper`; null without a target |
-    | `host` | calls of the host: bytes `out` and `into`, `executions`, `source` |
-    | `devices`, `depth`, `outputs`, `warnings`, `refused` | of the program, as in `Program` |
-    | `peak` | the temporary arrays at the peak: `name`, `computation`, `bytes`, `made`, `dies` |
-    """
-    taken = program.cost(target) if target else None
-    seconds = {key: getattr(taken, key) for key in ("communication", "lower", "upper")} if taken else None
-    lines, outputs = _by_line(program), [placement.to_json() for placement in program.output_placements]
-    more: dict[str, Any] = {"flops": program.flops, "largest": program.largest, "lines": lines, "seconds": seconds}
-    more |= {"host": [dataclasses.asdict(call) for call in program.host_calls], "devices": program.devices}
-    more |= {"depth": program.depth, "warnings": [*program.warnings], "outputs": outputs, "refused": program.refused}
-    more |= {"peak": [dataclasses.asdict(buffer) for buffer in temporaries(program.hlo).buffers]}
-    return lock.facts(program, target) | more
-
-
-def _by_line(program: Program) -> list[dict[str, Any]]:
-    module, prices = parse_hlo(program.hlo), dict[tuple[str, str], int | None]()
-    instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
-    for c in program.collectives:
-        line = module.line(instructions[c.name]) if c.name in instructions else Line()
-        key = (f"{name_of_file(line.file)}: {line.text}" if line.text else str(line) or "no line", c.kind)
-        so_far, own = prices.get(key, 0), None if c.executions is None or c.uncounted else price((c,))
-        prices[key] = None if so_far is None or own is None else so_far + own
-    return [{"line": line, "kind": kind, "price": moves} for (line, kind), moves in prices.items()]
-
-
 def read_figures(path: Path) -> dict[str, Any]:
     """The facts that a lock file or `inspect --json` has.
 
@@ -210,10 +168,10 @@ def read_figures(path: Path) -> dict[str, Any]:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raw = None
-    if isinstance(raw, dict) and raw.get("schema") == lock.SCHEMA and NEEDED <= {*raw}:
+    if isinstance(raw, dict) and raw.get("schema") == SCHEMA and NEEDED <= {*raw}:
         return raw
     mend = f"write it again: shardlens inspect train.py:step --json > {path.name}."
-    what = f"{path.name} does not hold the facts of a program in schema {lock.SCHEMA}."
+    what = f"{path.name} does not hold the facts of a program in schema {SCHEMA}."
     raise LensError("not-facts", what, where=str(path), mend=mend)
 
 

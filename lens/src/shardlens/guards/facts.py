@@ -10,7 +10,7 @@ import numpy as np
 
 from shardlens.compilers.topology import in_slices
 from shardlens.errors import LensError
-from shardlens.guards import lock
+from shardlens.programs.figures import facts as lock_facts
 from shardlens.programs.inspection import inspect
 from shardlens.reading.hlo import parse_hlo
 
@@ -54,7 +54,7 @@ def facts(
     meshes = [x.sharding.mesh.shape for x in given if isinstance(getattr(x, "sharding", None), jax.NamedSharding)]
     meshes += [p.axes for p in program.output_placements]
     return {
-        **lock.facts(program, target),
+        **lock_facts(program, target),
         "mesh": {**next((dict(found) for found in meshes if found), {}), **(axes or {})},
         "inputs": [{"shape": [*np.shape(x)], "dtype": _dtype(x), "spec": _spec(x)} for x in given],
         "outputs": [

@@ -1,9 +1,7 @@
-"""What a program communicates, as JSON beside its test: one file a program, its schema in `facts`."""
+"""What a program communicates, as JSON beside its test: one file a program, its schema in `programs.figures.facts`."""
 
 from __future__ import annotations
 
-import collections
-import importlib.metadata
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,45 +10,12 @@ from typing import Any
 from shardlens.compilers.topology import in_slices
 from shardlens.guards.amounts import grown
 from shardlens.guards.failure import Asked, failure
+from shardlens.programs.figures import SCHEMA, as_row, facts, sort_of
 from shardlens.programs.inspection import inspect
-from shardlens.programs.program import Program
-from shardlens.reading.collectives import Collective
 
-SCHEMA = 1
 UPDATE = "pytest --shardlens-update"
 _ALWAYS = ("argument", "output")
 _ON_TARGETS = (*_ALWAYS, "temp", "peak")
-
-
-def facts(program: Program, target: str | None) -> dict[str, Any]:
-    """A program as its lock file has it, lists sorted.
-
-    | key | holds |
-    |:--|:--|
-    | `schema` | 1 |
-    | `made_with` | `jax` (version), `compiler` ("XLA for CPU, jaxlib 0.10.2"), `target` ("v5e:2x4" or null) |
-    | `price` | bytes that one device moves, as `Program.price`; null where they cannot be counted |
-    | `collectives` | `kind`, `axes`, `dtype`, `shape` and `bytes` of the output, `times` that each runs, `count` |
-    | `memory` | bytes on a device: `argument`, `output`, `temp`, `alias`, `peak`, and `host`, if its host has some |
-
-    `bytes` are null where nobody can count them. Where data decides how often a collective runs, `times` is null, and
-    `loops` has the rounds of each loop around it, from outside, null where data decides. No line of a file is in it, so
-    that it changes only with the program.
-    """
-    package = "libtpu" if program.platform == "tpu" and target else "jaxlib"  # XLA for GPU has JAX's own version
-    counts = collections.Counter(map(_sort, program.collectives))
-    known = all(c.executions is not None and not c.uncounted for c in program.collectives)
-    return {
-        "schema": SCHEMA,
-        "made_with": {
-            "jax": importlib.metadata.version("jax"),
-            "compiler": f"XLA for {program.platform.upper()}, {package} {importlib.metadata.version(package)}",
-            "target": target,
-        },
-        "price": program.price if known else None,
-        "collectives": [_json(sort) | {"count": n} for sort, n in sorted(counts.items(), key=repr)],
-        "memory": {field: size for field, size in vars(program.memory).items() if size or field != "host"},
-    }
 
 
 def locked(
@@ -97,7 +62,7 @@ def locked(
     faults = [*([program.too_large] if program.refused else []), *_grown(before, now)]
     if faults:
         held = {json.dumps({k: v for k, v in one.items() if k != "count"}) for one in before["collectives"]}
-        fresh = [c for c in program.collectives if json.dumps(_json(_sort(c))) not in held]
+        fresh = [c for c in program.collectives if json.dumps(as_row(sort_of(c))) not in held]
         raise AssertionError(failure([*faults, *_other(before, now, path)], program, fresh, asked))
     return bool(before != now)
 
@@ -120,14 +85,3 @@ def _other(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> Ite
     if here != there:
         yield f"{path.name} was made with {there}; this is {here}, which may be the reason"
     yield f"if this is intended: {UPDATE}, or shardlens lock --update"
-
-
-def _sort(c: Collective) -> tuple[Any, ...]:
-    loops = (c.loops or (None,)) if c.executions is None else ()
-    return (c.kind, c.axes, c.dtype, c.shape, None if c.uncounted else c.payload_bytes, c.executions, loops)
-
-
-def _json(sort: tuple[Any, ...]) -> dict[str, Any]:
-    kind, axes, dtype, shape, size, times, loops = sort
-    made = {"kind": kind, "axes": [*axes], "dtype": dtype, "shape": [*shape], "bytes": size, "times": times}
-    return made if times is not None else made | {"loops": [*loops]}

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from shardlens.programs.program import Program
 from shardlens.programs.table import flops_text, or_unknown
 from shardlens.reading.collectives import Collective, price
-from shardlens.tables import Table
+from shardlens.tables import Table, Tabled
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Tabled):
     """The programs that compilers made of one function, by target, in the order asked for.
 
     Args:
@@ -49,17 +49,6 @@ class Comparison:
         if "cpu" not in platforms or len(platforms) == 1:
             return []
         return ["A CPU runs bf16 collectives in f32, and its temporary and peak bytes say nothing about an accelerator."]
-
-    def __rich__(self) -> Table:
-        return self._table()
-
-    def __str__(self) -> str:
-        return str(self._table())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
 
 _MEMORY = ("argument", "output", "temp", "alias", "peak")

@@ -10,6 +10,7 @@ from typing import Any
 from shardlens.costs.chips import Chip
 from shardlens.costs.cost import Cost, cost
 from shardlens.placement import Placement
+from shardlens.programs.figures import figures
 from shardlens.programs.grouping import ROWS, grouped_table
 from shardlens.programs.memory import Memory
 from shardlens.programs.occupied import occupied
@@ -121,9 +122,9 @@ class Program:
         return cost(self, on, rings, in_network)
 
     def to_json(self, target: str | None = None) -> dict[str, Any]:
-        """All of it as plain JSON, as `inspect --json` writes it: see `shardlens.guards.difference.figures`.
+        """All of it as plain JSON, as `inspect --json` writes it: see `shardlens.programs.figures`.
 
-        `guards/figures.schema.json` is its schema; `diff` compares two of these.
+        `programs/figures.schema.json` is its schema; `diff` compares two of these.
 
         Args:
             target: what it was compiled for, where that was not the devices here.
@@ -132,8 +133,6 @@ class Program:
             >>> told["schema"], told["price"], told["memory"]["output"]
             (1, 0, 16)
         """
-        from shardlens.guards.difference import figures
-
         return figures(self, target)
 
     def by(self, what: str = "equal", width: int = 80) -> Table:

@@ -19,7 +19,7 @@ from shardlens.compilers.topology import accelerators
 from shardlens.costs.chips import chip_called
 from shardlens.errors import LensError
 from shardlens.programs.inspection import inspect
-from shardlens.tables import Table, seconds
+from shardlens.tables import Table, Tabled, seconds
 
 if TYPE_CHECKING:
     import jax
@@ -31,7 +31,7 @@ PLATFORMS = ""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class OnChip:
+class OnChip(Tabled):
     """What `on_chip` measured; prints itself as a table, or as the sentence that says what would be measured.
 
     Args:
@@ -71,14 +71,6 @@ class OnChip:
             lines.append(f"There are no numbers for a {self.kind}.")
         columns = ("program", "ran on", "measured", "model", "measured / model")
         return Table(columns, ("left", "left", "right", "right", "right"), (row,), tuple(lines))
-
-    def __str__(self) -> str:
-        return str(self._table())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
 
 
 def on_chip(f: Callable[..., Any], *args: Any, runs: int = 20, devices: Sequence[jax.Device] | None = None) -> OnChip:
