@@ -62,7 +62,8 @@ class References:
         if key not in facts:
             found = self._observed(key, case).cost
             facts[key] = {name: getattr(found, name) for name in FACTS if name != "slow" or case.slow}
-        return Cost(**facts[key], sent=lambda: self._observed(key, case).collectives)
+        sent = (lambda: self._observed(key, case).collectives) if key in self._programs else None
+        return Cost(**facts[key], sent=sent)
 
     def _observed(self, key: str, case: Case) -> Observed:
         return measure(base64.b64decode(self._programs[key]), case).observed

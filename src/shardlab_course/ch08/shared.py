@@ -186,7 +186,8 @@ GATHER = (
         "its-number-travels-too",
         "Each block takes the number of its device along. You need not send that: axis_index and the number of hops tell "
         "it.",
-        2, when=lambda o: rings.only_permutes(o) and any(c.payload_bytes == 4 for c in o.collectives)),
+        2, when=lambda o: rings.only_permutes(o)
+        and sum(c.executions or 0 for c in o.collectives if c.payload_bytes == 4) >= rings.devices(o) // 2),
 )  # fmt: skip
 ENDS = WrongValues(
     "sum-ends-next-door", "Each sum is whole, but it is on the device next to its own. Begin one chunk earlier, or later.",
