@@ -28,7 +28,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-attacks test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium test-programs test-portable faketime gnumeric test-strength mutants
+.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-attacks test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium slides test-programs test-portable faketime gnumeric test-strength mutants
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,6 +109,9 @@ book: $(BOOK) $(PYODIDE)  ## render the book into build/book/_build/html, runnin
 
 pdf: book chromium  ## print the book into build/book/shardlab.pdf
 	@$(PY) jupyter_book/pdf.py build/book/shardlab.pdf
+
+slides: $(BOOK)  ## make slides of a chapter's pictures and predictions into build/slides/ (CHAPTER=4)
+	@$(PY) jupyter_book/slides.py $(or $(CHAPTER),$(error name a chapter, as in: make slides CHAPTER=4))
 
 # By the Python of the environment alone, so that nothing but the builder stands by when a release is made.
 dist: | $(PY)  ## build the wheels and the sdists of course and lens into dist/

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
-import sys
-import tempfile
 import zipfile
+
+from shardlab_grader.releases import wheels
 
 NAME = "shardlab-notebooks.zip"
 BEGIN = """Shardlab: the notebooks of the course.
@@ -23,17 +22,9 @@ DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def write(target: pathlib.Path, root: pathlib.Path) -> None:
-    """Build the wheels of course and lens and put them with every notebook into `target`.
-
-    Raises:
-        subprocess.CalledProcessError: a wheel cannot be built.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        built = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder]
-        for tree in (root, root / "lens"):
-            subprocess.run(built, cwd=tree, check=True, capture_output=True)
-        paths = [*sorted((root / "notebooks").glob("[0-9]*.ipynb")), *sorted(pathlib.Path(folder).glob("*.whl"))]
-        parts = {path.name: path.read_bytes() for path in paths}
+    """Put every notebook into `target`, with the packages that a release has beside its notebook."""
+    parts = {path.name: path.read_bytes() for path in sorted((root / "notebooks").glob("[0-9]*.ipynb"))}
+    parts |= dict(map(wheels.wheel, wheels.PACKAGES))
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {"BEGIN.txt": BEGIN.encode(), **parts}.items():
             archive.writestr(zipfile.ZipInfo(f"shardlab/{name}", DATE), content, zipfile.ZIP_DEFLATED)

@@ -184,6 +184,7 @@ def grade(
 @course_option
 @names_option
 @click.option("--submissions", is_flag=True, help="Add a row for each submission, as --names does.")
+@click.option("--similar", "alike", is_flag=True, help="Add the pairs whose answers are equal after renaming, here alone.")
 @click.option("--csv", "table", type=FILE, help="Write the figures of the exercises to this file.")
 @click.option("--scores", type=FILE, help="Write the points of the submissions to this file.")
 @click.option("--html", type=FILE, help="Write the whole report, with pictures, to this page.")
@@ -192,6 +193,7 @@ def show(
     course_dir: pathlib.Path,
     names: bool,
     submissions: bool,
+    alike: bool,
     table: pathlib.Path | None,
     scores: pathlib.Path | None,
     html: pathlib.Path | None,
@@ -200,7 +202,7 @@ def show(
     from shardlab_grader.classes import classroom
     from shardlab_grader.releases.places import released
     from shardlab_grader.releases.release import Release
-    from shardlab_grader.reports import figures, report, report_page
+    from shardlab_grader.reports import figures, report, report_page, similar
 
     with mended():
         course_dir = course_dir.resolve()
@@ -209,6 +211,7 @@ def show(
         rows, points = classroom.rows(course_dir, name), classroom.points(release)
         kept = classroom.kept_changes(course_dir, name, rows)
         changed = [*report.changed(kept.changes, names), *report.graded_with(kept.versions)]
+        shown = {row.student: row.student if names else row.key for row in rows}
         rows = rows if names else classroom.nameless(rows, course_dir)
         listed = rows if names or submissions else [row for row in rows if row.status == "ungraded"]
         found = figures.figures(classroom.records(course_dir, name), classroom.questions(release))
@@ -219,6 +222,9 @@ def show(
             console.print(part, "")
         for line in (*report.sentences(found), *changed, report.summary(rows)):
             console.print(line)
+        if alike:
+            for told in similar.parts(classroom.answers(course_dir, name), shown, name):
+                console.print(told)
         if table:
             report.write_csv(found, table)
         if scores:

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from shardlab_course.editions import edition, header
+from shardlab_grader.releases import wheels
 
 pytest.importorskip("jupyter_cache", reason="the book's packages are not installed (extra: book)")
 
@@ -140,7 +141,7 @@ def test_what_a_build_takes_is_what_it_took(tmp_path: Path) -> None:
 
 
 def test_all_notebooks_in_one_archive(tmp_path: Path) -> None:
-    """With the package, from which Python imports; made twice it is the same."""
+    """With the packages of a release, which hold no grader, and from which Python imports; made twice it is the same."""
     for name in ("one.zip", "two.zip"):
         takeaway.write(tmp_path / name, ROOT)
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
@@ -150,6 +151,8 @@ def test_all_notebooks_in_one_archive(tmp_path: Path) -> None:
     notebooks = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
     assert [path.read_bytes() for path in sorted(folder.glob("*.ipynb"))] == [path.read_bytes() for path in notebooks]
     wheel, lens = sorted(folder.glob("*.whl"))
+    assert {path.name: path.read_bytes() for path in (wheel, lens)} == dict(map(wheels.wheel, wheels.PACKAGES))
+    assert "shardlab_grader" not in {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     asked = "import shardlab, shardlab_course, sys; print(shardlab.__file__); print(shardlab.chip('v5e').name)"
     given = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (wheel, lens)))}
     said = subprocess.run([sys.executable, "-c", asked], env=given, cwd=folder, capture_output=True, text=True)

@@ -13,7 +13,8 @@ from contextlib import AbstractContextManager
 
 from shardlab.errors import ShardlabError
 from shardlab_course import dependence
-from shardlab_grader.classes import cluster, faults, jobs, stages
+from shardlab_grader.classes import cluster, faults, jobs, restore, stages
+from shardlab_grader.classes.notebook import Cell
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.records import changes as changing
 from shardlab_grader.records import recognising, roster, strays
@@ -22,7 +23,7 @@ from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record
 from shardlab_grader.records.submissions import Contents, Submission
 from shardlab_grader.releases.release import Release
-from shardlab_grader.reports import report
+from shardlab_grader.reports import report, similar
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.sandbox.servers import Servers
@@ -247,6 +248,29 @@ def records(course_dir: pathlib.Path, assignment: str) -> list[Record]:
     grading = Grading(Release.load(course_dir, assignment))
     kept = [stages.kept(grading, one) for one in stages.found(grading.release)]
     return sorted((record for record in kept if record), key=lambda record: json.dumps(record.to_json(), sort_keys=True))
+
+
+def answers(course_dir: pathlib.Path, assignment: str) -> dict[str, dict[str, similar.Answer]]:
+    """What each graded student wrote, by exercise, in a form in which names do not count."""
+    grading = Grading(Release.load(course_dir, assignment))
+    given = {cell.source for cell in grading.released.cells}
+    return {
+        one.student: _written(record, stages.restored(grading, one.key, one.content).cells, given)
+        for one in stages.found(grading.release)
+        if not one.problem and (record := stages.kept(grading, one))
+    }
+
+
+def _written(record: Record, cells: Sequence[Cell], given: set[str]) -> dict[str, similar.Answer]:
+    own: dict[str, list[str]] = {}
+    for cell, question in zip(cells, restore.owners(cells), strict=True):
+        if question and question in record.verdicts and cell.question is None and cell.source not in given:
+            own.setdefault(question, []).append(cell.source)
+    found = {
+        question: similar.answer(sources, record.programs.get(question, ""), record.verdicts[question].status == "passed")
+        for question, sources in own.items()
+    }
+    return {question: one for question, one in found.items() if one}
 
 
 def nameless(rows: Sequence[Row], course_dir: pathlib.Path) -> list[Row]:
