@@ -40,8 +40,13 @@ def seconds(parameters: int, cache: int, batch: int, flops: float, bandwidth: fl
 
 
 def seconds_with(
-    *, weights_each: bool = False, caches: str = "each", combine: Callable[[Iterable[float]], float] = max, flops: int = 2,
-    rows: bool = True, size: int = 2,
+    *,
+    weights_each: bool = False,
+    caches: str = "each",
+    combine: Callable[[Iterable[float]], float] = max,
+    flops: int = 2,
+    rows: bool = True,
+    size: int = 2,
 ) -> Callable[..., float]:
     """The time with something wrong: how often weights and caches are read, how times combine, and the two factors."""
     flops_each = flops

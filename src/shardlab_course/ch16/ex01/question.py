@@ -16,7 +16,8 @@ CACHED = (
     WrongValues(
         "values-forgotten", "These are the keys alone, or the values alone. The cache has both.", 1,
         like=of.cached_with(arrays=1)),
-    WrongValues("one-layer", "This is the cache of one layer. Every layer has its own.", 1, like=of.cached_with(layered=False)),
+    WrongValues(
+        "one-layer", "This is the cache of one layer. Every layer has its own.", 1, like=of.cached_with(layered=False)),
     WrongValues(
         "query-heads-cached", "The cache has one vector for each key head, not one for each query head.", 1,
         like=of.cached_with(queries=True)),
@@ -57,12 +58,12 @@ QUESTION = Question(
         "What does one step read that all sequences share, and what belongs to one sequence alone?",
         "A cache has keys and values, for every layer, key head and position, with `width` numbers of 2 bytes each. A step "
         "reads the weights once and the cache of every sequence.",
-        "bytes = 2 * parameters + batch * cache; FLOPs = 2 * parameters * batch. Divide each by its rate and take the longer "
-        "time.",
+        "bytes = 2 * parameters + batch * cache; FLOPs = 2 * parameters * batch. Divide each by its rate and take the "
+        "longer time.",
     ),
-    explanation="A step with one row for each sequence multiplies each weight once for each row and reads it once for all of "
-                "them. So while reading is slower, a further sequence adds almost no time, until the FLOPs take as long as "
-                "the bytes. That happens at as many rows as the chip can multiply while it reads a weight: its FLOPs a "
+    explanation="A step with one row for each sequence multiplies each weight once for each row and reads it once for all "
+                "of them. So while reading is slower, a further sequence adds almost no time, until the FLOPs take as long "
+                "as the bytes. That happens at as many rows as the chip can multiply while it reads a weight: its FLOPs a "
                 "second over its bytes a second, because 2 FLOPs for each row meet 2 bytes for each weight.\n\nThe cache is "
                 "different. Nobody shares it, so its bytes grow with the batch as the FLOPs do. With a long context a step "
                 "waits for memory at any batch, and a larger batch then makes every token wait longer. Prefill has a row "
