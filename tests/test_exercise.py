@@ -281,7 +281,7 @@ def test_no_such_chapter(which: object) -> None:
 
 
 def test_progress_imports_no_exercise(tmp_path: pathlib.Path) -> None:
-    """So it is quick: of 109 declarations it reads the text."""
+    """So it is quick: of the declarations it reads the text."""
     code = "import sys, shardlab as sl; repr(sl.progress()); print([n for n in sys.modules if n.endswith('.question')])"
     environment = {**os.environ, "SHARDLAB_PROGRESS": str(tmp_path / "p.json"), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
