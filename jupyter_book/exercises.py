@@ -13,7 +13,12 @@ from shardlab_course.chapters import CHAPTERS
 from shardlab_course.outline import STARS, stars
 from shardlab_judge.question import LETTERS, Question
 
-WAYS = {"First steps": (0, 1, 2), "Tensor parallelism": (0, 1, 2, 3, 4, 7, 9), "All of it": tuple(CHAPTERS)}
+WAYS = {
+    "First steps": (0, 1, 2),
+    "Tensor parallelism": (0, 1, 2, 3, 4, 7, 9),
+    "Inference": (0, 1, 2, 3, 4, 7, 9, 16),
+    "All of it": tuple(CHAPTERS),
+}
 PLANS = ("Six weeks", "Twelve weeks", "A workshop of two days")
 TALK, PAPER, MARKING = 10, 15, 2
 """Minutes of a talk with one student, of a class that writes, and of a sheet that is marked: as the page of terms says."""

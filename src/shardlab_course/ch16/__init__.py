@@ -1,0 +1,1 @@
+"""Chapter 16, serving: its questions, what is right, and the misconceptions that are known."""

@@ -1,0 +1,72 @@
+"""Chapter 16, exercise 16.3: its oracle, its cases, and what a device holds after a wrong write."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from shardlab_course.ch16.shared import drawn_mesh, position
+from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes, Spec
+
+POSITIONS: Spec = (None, "x")
+
+
+def append(K: np.ndarray, new: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The cache before the position, the new vectors, and the cache behind it."""
+    before, behind = K[:, : int(at)], K[:, int(at) + 1 :]
+    return np.concatenate([before, new[:, None], behind], axis=1)
+
+
+def added(K: np.ndarray, new: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The same with the old vectors in the sum."""
+    return append(K, new + K[:, int(at)], at)
+
+
+def writing(place: Callable[[int, int], int]) -> Callable[..., np.ndarray]:
+    """What a device holds that writes at this place, a function of the place in its block and of the block's length."""
+
+    def local(at: Mapping[str, int], k: np.ndarray, new: np.ndarray, where: np.ndarray) -> np.ndarray:
+        block, m = k.copy(), k.shape[1]
+        i = place(int(where) - at["x"] * m, m)
+        if 0 <= i < m:
+            block[:, i] = new
+        return block
+
+    return local
+
+
+from_the_end = writing(lambda own, m: own + m if own < 0 else own)
+modulo = writing(lambda own, m: own % m)
+
+
+def as_it_is(at: Mapping[str, int], k: np.ndarray, new: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Written at the global position, or at the block's end before it."""
+    return writing(lambda own, m: min(own, m - 1))({"x": 0}, k, new, where)
+
+
+def every_block_written(o: Observed) -> bool:
+    """Whether each device has the new vectors at exactly one place, and its own at all others."""
+    K, new, _ = o.inputs
+    changed = [
+        np.any(block != K[index], axis=(0, 2)) if block.shape == K[index].shape else np.zeros(1, bool)
+        for _, index, block in o.shards[0]
+    ]
+    return all(
+        places.sum() == 1 and np.array_equal(block[:, places][:, 0], new)
+        for places, (_, _, block) in zip(changed, o.shards[0], strict=True)
+    )
+
+
+def case(mesh: Axes, batch: int, length: int, width: int) -> Case:
+    """Keys with their positions cut over x, new ones on every device, and a position."""
+    inputs = Input((batch, length, width), POSITIONS), Input((batch, width)), Input((), (), "int32", values=position)
+    return Case(mesh, inputs, (POSITIONS,))
+
+
+def draw(rng: random.Random) -> Case:
+    """Another mesh and other sizes."""
+    mesh, n = drawn_mesh(rng)
+    return case(mesh, rng.randint(1, 4), n * rng.randint(6, 9), rng.randint(3, 8))

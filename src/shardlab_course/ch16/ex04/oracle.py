@@ -1,0 +1,156 @@
+"""Chapter 16, exercise 16.4: its oracle, its cases, and recognisers of wrong answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from shardlab_course.ch16.shared import devices, drawn_mesh, same
+from shardlab_judge.cases import Case, Input, Observed
+from shardlens import Axes, Spec
+
+POSITIONS: Spec = (None, None, "x")
+Combine = Callable[[list[np.ndarray], np.ndarray], np.ndarray]
+"""The blocks of the scores, -inf from `length` on, and the values: what comes of them."""
+
+
+def attend(q: np.ndarray, K: np.ndarray, V: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Attention head by head over the valid positions alone."""
+    out = np.empty(q.shape)
+    for b, h in np.ndindex(q.shape[:2]):
+        scores = K[b, h, : int(length)] @ q[b, h] / np.sqrt(q.shape[-1])
+        weights = np.exp(scores - scores.max())
+        out[b, h] = weights / weights.sum() @ V[b, h, : int(length)]
+    return out
+
+
+def attend_with(*, masked: str = "yes", scaled: bool = True) -> Callable[..., np.ndarray]:
+    """The same with something wrong: padding that takes part or has scores of zero, or no scale."""
+
+    def wrong(q: np.ndarray, K: np.ndarray, V: np.ndarray, length: np.ndarray) -> np.ndarray:
+        scores = scored(q, K, length if masked == "yes" else K.shape[2], scaled)
+        if masked == "zero":
+            scores[..., int(length) :] = 0
+        return softmax(scores) @ V
+
+    return lambda *inputs: wrong(*inputs)[:, :, 0]
+
+
+def scored(q: np.ndarray, K: np.ndarray, length: np.ndarray | int, scaled: bool = True) -> np.ndarray:
+    """Scores as rows, [B, H, 1, S], -inf from `length` on."""
+    scores = np.swapaxes(K @ q[..., None], 2, 3).astype(np.float64) / (np.sqrt(q.shape[-1]) if scaled else 1)
+    scores[..., int(length) :] = -np.inf
+    return scores
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Of rows."""
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.asarray(weights / weights.sum(-1, keepdims=True))
+
+
+def combined(combine: Combine) -> Callable[[Observed], bool]:
+    """A recogniser: whether the output is what devices make of their blocks in this way."""
+
+    def recognises(o: Observed) -> bool:
+        q, K, V, length = o.inputs
+        blocks = np.split(scored(q, K, length), devices(o), axis=-1)
+        if not all(np.isfinite(block).any() for block in blocks):
+            return False
+        return same(o, [combine(blocks, V)[:, :, 0]])
+
+    return recognises
+
+
+def outputs(blocks: Sequence[np.ndarray], V: np.ndarray) -> list[np.ndarray]:
+    """For each device the attention over its own positions."""
+    return [softmax(block) @ part for block, part in zip(blocks, np.split(V, len(blocks), axis=2), strict=True)]
+
+
+def averages(blocks: list[np.ndarray], V: np.ndarray) -> np.ndarray:
+    """The mean of the devices' attentions."""
+    return np.asarray(sum(outputs(blocks, V)) / len(blocks))
+
+
+def adds(blocks: list[np.ndarray], V: np.ndarray) -> np.ndarray:
+    """Their sum."""
+    return np.asarray(sum(outputs(blocks, V)))
+
+
+def own_maximum(blocks: list[np.ndarray], V: np.ndarray) -> np.ndarray:
+    """Numerators and denominators added, each with the maximum of its own block."""
+    weights = np.concatenate([np.exp(block - block.max(-1, keepdims=True)) for block in blocks], axis=-1)
+    return np.asarray(weights @ V / weights.sum(-1, keepdims=True))
+
+
+def missing(o: Observed) -> bool:
+    """Whether the output has something that is not a number."""
+    return any(not np.isfinite(block).all() for _, _, block in o.shards[0])
+
+
+def large(o: Observed) -> bool:
+    """Whether exp of some score overflows in float32."""
+    q, K, _, length = o.inputs
+    return bool(scored(q, K, length).max() > np.log(np.finfo(np.float32).max))
+
+
+def sent(o: Observed) -> set[int]:
+    """Bytes that collectives make which bring together what devices have."""
+    return {c.payload_bytes for c in o.collectives if c.kind in ("all-gather", "all-to-all", "collective-permute")}
+
+
+def cache_moves(o: Observed) -> bool:
+    """Whether a block of keys or values is sent, or all of them."""
+    return any(size >= o.inputs[1].nbytes // devices(o) for size in sent(o) - set(parts(o)))
+
+
+def scores_move(o: Observed) -> bool:
+    """Whether the scores of all positions are brought together."""
+    return o.inputs[1].nbytes // o.inputs[1].shape[-1] in sent(o)
+
+
+def parts(o: Observed) -> list[int]:
+    """Bytes of what n devices make, gathered: outputs, or outputs with one or two numbers beside each."""
+    q = o.inputs[0]
+    return [devices(o) * q.nbytes * (q.shape[-1] + beside) // q.shape[-1] for beside in range(3)]
+
+
+def parts_gathered(o: Observed) -> bool:
+    """Whether the outputs of all devices are gathered."""
+    return bool(sent(o) & set(parts(o)))
+
+
+def long(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """A length that ends in the last of up to eight blocks."""
+    positions = before[1].shape[2]
+    return np.asarray(positions - rng.integers(1, positions // 8))
+
+
+def short(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """A length of at most a quarter, so that some of more than four blocks are empty."""
+    return np.asarray(rng.integers(1, before[1].shape[2] // 4))
+
+
+LENGTHS = {"long": long, "short": short}
+
+
+def case(mesh: Axes, batch: int, heads: int, length: int, width: int, valid: str, shift: float = 0.0) -> Case:
+    """Queries on every device, keys and values with their positions cut over x, and how many of them are valid."""
+    cache = (batch, heads, length, width)
+    return Case(
+        mesh,
+        (
+            Input((batch, heads, width), shift=shift), Input(cache, POSITIONS, shift=shift), Input(cache, POSITIONS),
+            Input((), (), "int32", values=LENGTHS[valid]),
+        ),
+        ((),),
+    )  # fmt: skip
+
+
+def draw(rng: random.Random) -> Case:
+    """Another mesh, other sizes, and a long or a short cache."""
+    mesh, n = drawn_mesh(rng)
+    length = max(n, 4) * rng.choice((4, 6, 8)) * 2
+    return case(mesh, rng.randint(1, 3), rng.randint(1, 5), length, 8, rng.choice(("long", "short")))

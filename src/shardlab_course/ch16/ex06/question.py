@@ -1,0 +1,67 @@
+"""Chapter 16, exercise 16.6: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch16.ex06 import oracle as of
+from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+
+SERVE = (
+    WrongValues(
+        "numbers-in-the-part", "The tokens that were chosen are numbered from the beginning of a device's part of the "
+        "vocabulary, and the next step looked up other tokens.", 3, when=of.numbered_in_the_part),
+    WrongValues(
+        "own-position-missing", "A token did not look at itself: its key and value have to be in the cache before it "
+        "attends.", 2, like=of.decoded_with(behind=0)),
+    WrongValues(
+        "empty-positions", "Positions that are not filled yet took part: their scores of 0 have a weight too. `attend` "
+        "takes the number of filled positions.", 2, like=of.decoded_with(everywhere=True)),
+    WrongValues(
+        "not-rotated", "Keys and queries have to be rotated by their position, which is the number of the step.", 1,
+        like=of.decoded_with(rotated=False)),
+    WrongValues(
+        "begins-with-the-prompt", "The first token was returned as well. The answer begins with the one made from it.", 1,
+        when=of.one_late),
+    WrongCost(
+        "weights-moved", "Weights were gathered. They stay where they are, and a vector for each sequence is summed.", 2,
+        when=of.weights_move),
+    WrongCost(
+        "logits-gathered", "All logits were brought to every device. A device needs the largest of each part, and which "
+        "token that is.", 3, when=of.logits_move),
+    WrongCost(
+        "everything-anew", "Each step computed keys and values of all positions again. They are what the cache is for.", 2,
+        when=of.everything_anew),
+    WrongProgram(
+        "cache-does-not-vary", "The cache begins as zeros, which are equal on all devices, and comes back with what "
+        "differs. Let it vary from the beginning: jax.lax.pcast(..., 'x', to='varying').", 2,
+        error=r"(?s)scan.*carry.*(varying|V:|manual axes)"),
+    WrongProgram(
+        "promise-not-proved", "out_specs promises equal copies over x, and the type still varies over it: something was not "
+        "summed over x, or a gather lacks to='invarying'.", 2, error="can't be statically inferred"),
+)  # fmt: skip
+
+QUESTION = Question(
+    "16.6", "Thirty-two tokens, and the same ones", difficulty=5, minutes=60,
+    items=(
+        ProgramItem("serve", {"V": 9, "S": 2, "H": 9}, oracle=of.decoded, manual=True, misconceptions=SERVE, draw=of.draw,
+                    rtol=0.0, atol=0.0,
+                    tolerance="tokens are numbers; the largest logit is the largest by far more than rounding",
+                    cases=(of.case(LINE, 2, 16, 128), of.case(WIDE, 1, 24, 96))),
+    ),
+    hints=(
+        "Write `decode` inside of shard_map, line by line. Which products have a sum over something that is cut?",
+        "Heads are cut, so the cache is too: its zeros have a device's number of key heads, and must vary over x. psum "
+        "after Wo and after Wd, and nowhere else in a layer.",
+        "The token: max and argmax of a device's logits, plus axis_index('x') times their number; all_gather both with "
+        "to='invarying'; take the token where the largest is.",
+    ),
+    explanation="The program is the one for a single device with three differences: two sums in each layer, a choice among "
+                "candidates at the end, and a cache that has a device's key heads. Everything else works on what a device "
+                "has: norms and residuals on whole vectors, the cache and attention on whole heads.\n\nThe values of the "
+                "sharded program are not exactly those of the unsharded one, because a sum in parts is rounded otherwise. "
+                "The *tokens* are equal as long as the largest logit leads by more than rounding. The inputs here are drawn "
+                "so that it does. In a real server two logits are nearly equal now and then, and in bfloat16 more often. "
+                "From there on the texts differ, and neither is wrong. So compare logits after the same prefix, and not "
+                "whole texts.",
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""Claims of chapter 16."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import P
+from jax.sharding import AxisType, NamedSharding
+
+import shardlab as sl
+from claims.claim import CPU, V5E, claim
+
+LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
+CUTS = {"heads": (None, "x"), "batch": ("x",), "sequence": (None, None, "x")}
+
+
+def like(shape, *spec, dtype="float32"):
+    """An array that is only described."""
+    return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(LINE, P(*spec)))
+
+
+def attention(q, K, V):
+    """The page's attention for one new token, with the output by heads."""
+    scores = jnp.einsum("bhd,bhsd->bhs", q, K) / q.shape[-1] ** 0.5
+    out = jnp.einsum("bhs,bhsd->bhd", jax.nn.softmax(scores, axis=-1), V)
+    return jax.lax.with_sharding_constraint(out, NamedSharding(LINE, P(None, "x")))
+
+
+def compiled(cut, target, positions=256):
+    """The page's program for one cut."""
+    cache = like((8, 8, positions, 16), *CUTS[cut])
+    return sl.inspect(attention, like((8, 8, 16), None, "x"), cache, cache, target=target)
+
+
+@claim("XLA for CPU and XLA for TPU v5e both find the three all-reduces themselves", targets=(CPU, V5E), alone=True)
+def three_sums(target):
+    """Of a softmax over positions that are cut."""
+    kinds = [c.kind for c in compiled("sequence", target).collectives]
+    assert kinds.count("all-reduce") == 3 and set(kinds) == {"all-reduce", "all-gather"}
+
+
+@claim("none of the programs moves the cache", "None of these cuts has to move the cache.", targets=(CPU, V5E))
+def cache_stays(target):
+    """Nothing that moves is as large as a device's block of keys."""
+    block = 8 * 8 * 256 * 16 * 4 // 8
+    for cut in CUTS:
+        assert all(c.payload_bytes < block for c in compiled(cut, target).collectives)
+
+
+@claim("By heads nothing moves: queries, cache and output are cut in the same way.", targets=(CPU, V5E))
+def by_heads(target):
+    """There is no collective."""
+    assert not compiled("heads", target).collectives
+
+
+@claim("These bytes grow with the batch and the heads, and not with the positions.", targets=(CPU, V5E))
+def whatever_the_length(target):
+    """Four times as many positions move as many bytes."""
+    for cut in CUTS:
+        assert compiled(cut, target).price == compiled(cut, target, 1024).price
+
+
+@claim(
+    "XLA for CPU gathers all logits on every device. XLA for TPU v5e does better: it takes the largest of each part first.",
+    targets=(CPU, V5E),
+    alone=True,
+)
+def largest_by_parts(target):
+    """The price of the page's top_k."""
+    logits = like((16, 131_072), None, "x")
+    price = sl.inspect(lambda logits: jax.lax.top_k(logits, 4), logits, target=target).price
+    assert price == 16 * 131_072 * 4 if target is CPU else price < 16 * 131_072
+
+
+@claim("So the program is compiled once and serves every step.")
+def one_program():
+    """A position is an argument, so other positions are no other program."""
+    update = jax.jit(lambda K, new, at: jax.lax.dynamic_update_slice_in_dim(K, new[:, None], at, 1), donate_argnums=0)
+    K = jnp.zeros((4, 64, 8))
+    for at in range(5):
+        K = update(K, jnp.ones((4, 8)), np.int32(at))
+    assert update._cache_size() == 1
+
+
+@claim("another counts a negative one from the end", "A place outside of an array is no error on a device.")
+def places_outside():
+    """Of a slice, moved inside; of a scatter, dropped behind the end and counted from it before the beginning."""
+    row = jnp.zeros(5)
+    for start, moved, scattered in ((7, 4, None), (-1, 4, 4), (-9, 0, None)):
+        found = jax.lax.dynamic_update_slice_in_dim(row, jnp.ones(1), jnp.int32(start), 0)
+        assert np.flatnonzero(found).tolist() == [moved]
+        found = row.at[jnp.int32(start)].set(1, mode="drop")
+        assert np.flatnonzero(found).tolist() == ([] if scattered is None else [scattered])
