@@ -86,9 +86,7 @@ def at_once():
 @wrong("blocks-averaged", 5)
 def averages():
     def blockwise(mesh, Q, K, V):
-        outs = [
-            jax.nn.softmax(Q @ K[at : at + 64].T / Q.shape[1] ** 0.5) @ V[at : at + 64] for at in range(0, len(K), 64)
-        ]
+        outs = [jax.nn.softmax(Q @ K[at : at + 64].T / Q.shape[1] ** 0.5) @ V[at : at + 64] for at in range(0, len(K), 64)]
         return sum(outs) / len(outs)
 
 

@@ -17,8 +17,8 @@ MERGE = (
         "weighted-sum-not-rescaled", "Only the sum of exponentials was brought to the new maximum. The weighted sum "
         "has the same unit, and needs the same factor.", 2, like=of.total_alone),
     WrongValues(
-        "factors-exchanged", "Each part was multiplied with the other part's factor. A part's factor is exp(its own maximum - "
-        "the new maximum).", 2, like=of.upside_down),
+        "factors-exchanged", "Each part was multiplied with the other part's factor. A part's factor is exp(its own "
+        "maximum - the new maximum).", 2, like=of.upside_down),
     WrongValues(
         "divided-too-early", "The weighted sum was divided already. Divide once, after the last part.", 1, like=of.divided),
 )  # fmt: skip
@@ -37,7 +37,8 @@ BLOCKWISE = (
     WrongValues(
         "masked", "Each query sees only the keys up to its own. In this exercise it sees all keys.", 1, like=attention),
     WrongValues(
-        "no-maximum-subtracted", "Some values are no numbers: float32 has no exp(100). Subtract the largest score so far.", 2,
+        "no-maximum-subtracted", "Some values are no numbers: float32 has no exp(100). Subtract the largest score so "
+        "far.", 2,
         when=overflowed),
     WrongCost(
         "all-scores-at-once", "A device made the scores of its queries against all keys in one array. Its bytes grow with "
@@ -61,11 +62,11 @@ QUESTION = Question(
         "merge: a = exp(m - new), b = exp(M - new), then z * a + Z * b, and y likewise. blockwise: lax.scan over blocks of "
         "keys, merge each part, divide at the end.",
     ),
-    explanation="Softmax seems to need a whole row, because it subtracts the row's maximum and divides by the row's sum. Both "
-                "can be known late. A part of the row keeps three things: its maximum, its sum of exponentials under that "
-                "maximum, and the values' sum with the same weights. Two parts are merged by bringing both to the larger "
-                "maximum. The order of the parts does not matter, and neither does their size.\n\nSo the scores of one block "
-                "are made, used and forgotten, and no array grows with the square of the sequence. FlashAttention does this "
-                "inside a chip, ring attention does it between chips, and flash-decoding does it with the cache of a model "
-                "that writes. All three merge the same three numbers.",
+    explanation="Softmax seems to need a whole row, because it subtracts the row's maximum and divides by the row's sum. "
+                "Both can be known late. A part of the row keeps three things: its maximum, its sum of exponentials under "
+                "that maximum, and the values' sum with the same weights. Two parts are merged by bringing both to the "
+                "larger maximum. The order of the parts does not matter, and neither does their size.\n\nSo the scores of "
+                "one block are made, used and forgotten, and no array grows with the square of the sequence. "
+                "FlashAttention does this inside a chip, ring attention does it between chips, and flash-decoding does it "
+                "with the cache of a model that writes. All three merge the same three numbers.",
 )  # fmt: skip

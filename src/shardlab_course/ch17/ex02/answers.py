@@ -59,9 +59,7 @@ def positions(d, i, n, m, sign=1):
 
 @right
 def to_the_left():
-    ring_attention = ring(
-        lambda d, i, n, m: positions(d, i, n, m, -1), lambda n: [(b, a) for a, b in onward(n)]
-    )
+    ring_attention = ring(lambda d, i, n, m: positions(d, i, n, m, -1), lambda n: [(b, a) for a, b in onward(n)])
 
 
 @right

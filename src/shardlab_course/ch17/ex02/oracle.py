@@ -42,7 +42,7 @@ def own_key_unseen(o: Observed) -> bool:
 
 def own_block(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     """Each device uses its own keys and values alone."""
-    return np.concatenate([attention(*blocks) for blocks in parts(n, Q, K, V)])
+    return np.concatenate([attention(q, k, v) for q, k, v in parts(n, Q, K, V)])
 
 
 def values_stay(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:

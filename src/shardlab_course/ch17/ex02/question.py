@@ -15,16 +15,16 @@ RING = (
         "sees-the-future", "Every query sees all keys. A query at position i may see positions 0 to i only.", 1,
         when=of_devices(of.unmasked)),
     WrongValues(
-        "mask-of-local-positions", "Each block of scores was masked as if it lay on the diagonal. A mask compares positions in "
-        "the whole sequence: add the block's first position.", 2,
+        "mask-of-local-positions", "Each block of scores was masked as if it lay on the diagonal. A mask compares "
+        "positions in the whole sequence: add the block's first position.", 2,
         when=of_devices(of.local_mask)),
     WrongValues(
         "own-block-not-masked", "Earlier blocks are seen and later ones are not, but within the device's own block every "
         "query sees every key.", 2,
         when=of_devices(of.whole_blocks)),
     WrongValues(
-        "counts-the-wrong-way", "The positions of the keys are counted against the direction in which they travel. If blocks "
-        "go to d + 1, device d holds the block of d - i after i hops.", 2,
+        "counts-the-wrong-way", "The positions of the keys are counted against the direction in which they travel. If "
+        "blocks go to d + 1, device d holds the block of d - i after i hops.", 2,
         when=of_devices(of.backwards)),
     WrongValues(
         "own-key-not-seen", "A query does not see its own position. Position i sees positions 0 to i, with i.", 1,
@@ -59,7 +59,7 @@ QUESTION = Question(
                 "order. So each device keeps its queries and their triples, and the blocks of keys and values go round. "
                 "A device holds one block of each at a time, however long the sequence is. Each of the n - 1 hops carries "
                 "a block of keys and a block of values.\n\nThe mask compares positions in the whole sequence. "
-                "Device d holds the block of device d - i after i hops, so the positions of the keys follow from d and i and "
-                "need not travel. If a block lies in the future of all of a device's queries, its scores are all masked: the "
-                "device works for nothing.",
+                "Device d holds the block of device d - i after i hops, so the positions of the keys follow from d and i "
+                "and need not travel. If a block lies in the future of all of a device's queries, its scores are all "
+                "masked: the device works for nothing.",
 )  # fmt: skip

@@ -10,8 +10,7 @@ import numpy as np
 from shardlab_course.ch17.shared import attention, masked
 from shardlab_course.shared.rings import devices, whole
 from shardlab_judge.cases import Observed
-from shardlab_judge.items.program import unequal
-from shardlab_judge.question import Item
+from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.verdict import Finding
 
 Order = Callable[[int, int], list[int]]
@@ -127,7 +126,7 @@ def early_keys_lost(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.n
     return without(n, Q, K, V, lambda q, k, n: (q >= n) & (k < n) & (k != 2 * n - 1 - q))
 
 
-def not_dealt(item: Item, o: Observed) -> Iterator[Finding]:
+def not_dealt(item: ProgramItem, o: Observed) -> Iterator[Finding]:
     """Where the output is another one; the order of the rows depends on the number of devices."""
     yield from unequal(item, o, dealt(devices(o), *(array.astype(np.float64) for array in o.inputs)))
 

@@ -15,25 +15,27 @@ MOVED = (
         "ring-comes-home", "The ring was counted with n hops. After n - 1 hops every block has been everywhere.", 2,
         like=of.moved_with("round")),
     WrongValues(
-        "keys-alone", "Keys were counted and values were not. Both are needed on every device.", 1, like=of.moved_with("one")),
+        "keys-alone", "Keys were counted and values were not. Both are needed on every device.", 1,
+        like=of.moved_with("one")),
     WrongValues(
         "query-heads-counted", "Gather and ring move keys and values, which have G heads and not H.", 2,
         like=of.moved_with("heads")),
     WrongValues(
-        "keys-and-values-alone", "For Ulysses only keys and values were counted. The queries change hands too, and so does the "
-        "output.", 2, like=of.moved_with("two")),
+        "keys-and-values-alone", "For Ulysses only keys and values were counted. The queries change hands too, and so "
+        "does the output.", 2, like=of.moved_with("two")),
     WrongValues(
-        "output-forgotten", "For Ulysses the output was forgotten: it is made by heads, and has to go back to its tokens.", 2,
+        "output-forgotten", "For Ulysses the output was forgotten: it is made by heads, and has to go back to its "
+        "tokens.", 2,
         like=of.moved_with("three")),
     WrongValues(
         "whole-arrays", "For Ulysses whole arrays were counted. In an all-to-all each device sends its own shard.", 2,
         like=of.moved_with("whole")),
     WrongValues(
-        "query-heads-decide", "Ulysses was refused only where the query heads cannot be cut. The key heads are fewer, so they "
-        "decide.", 1, like=of.moved_with("either")),
+        "query-heads-decide", "Ulysses was refused only where the query heads cannot be cut. The key heads are fewer, so "
+        "they decide.", 1, like=of.moved_with("either")),
     WrongValues(
-        "heads-without-limit", "Ulysses cuts the heads, and a device cannot get a part of one. Return None if n does not divide "
-        "G.", 1, like=of.moved_with("unlimited")),
+        "heads-without-limit", "Ulysses cuts the heads, and a device cannot get a part of one. Return None if n does not "
+        "divide G.", 1, like=of.moved_with("unlimited")),
     WrongValues(
         "four-bytes", "These are twice as many: a bfloat16 number has 2 bytes.", 1, like=of.moved_with("floats")),
 )  # fmt: skip
@@ -74,13 +76,13 @@ QUESTION = Question(
         "Which arrays travel in each way, how often, and how many heads has each of them?",
         "Exercise 8.9 turns a placement by tokens into one by heads and back. Between the two a device has all "
         "tokens of some heads.",
-        "all_to_all with split_axis=1, concat_axis=0 on q, k and v; repeat the key heads; attention of each head; all_to_all "
-        "with split_axis=0, concat_axis=1 on the output.",
+        "all_to_all with split_axis=1, concat_axis=0 on q, k and v; repeat the key heads; attention of each head; "
+        "all_to_all with split_axis=0, concat_axis=1 on the output.",
     ),
-    explanation="Gather and ring move keys and values, so grouped queries make them cheap: fewer key heads, fewer bytes. The "
-                "ring moves an n-th less than the gather and holds one block of keys at a time, but takes n - 1 steps.\n\nUlysses "
-                "moves four arrays, each once. An all-to-all's price is one shard, so the price falls as devices are added, "
-                "while the ring's stays nearly the same. A device then has all tokens of its heads, needs no mask by "
-                "blocks, and every device works the same. The limit is the number of key heads. Beyond it either key heads are "
-                "copied, or each head's sequence is cut by a ring as well.",
+    explanation="Gather and ring move keys and values, so grouped queries make them cheap: fewer key heads, fewer bytes. "
+                "The ring moves an n-th less than the gather and holds one block of keys at a time, but takes n - 1 "
+                "steps.\n\nUlysses moves four arrays, each once. An all-to-all's price is one shard, so the price falls "
+                "as devices are added, while the ring's stays nearly the same. A device then has all tokens of its heads, "
+                "needs no mask by blocks, and every device works the same. The limit is the number of key heads. Beyond "
+                "it either key heads are copied, or each head's sequence is cut by a ring as well.",
 )  # fmt: skip

@@ -11,8 +11,7 @@ from shardlab_course.ch17.ex03.oracle import zigzag
 from shardlab_course.ch17.shared import MESHES, TOKENS
 from shardlab_course.shared.rings import devices, whole
 from shardlab_judge.cases import Case, Input, Observed
-from shardlab_judge.items.program import unequal
-from shardlab_judge.question import Item
+from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.verdict import Finding
 from shardlens import Axes
 
@@ -57,7 +56,7 @@ def turns(positions: Positions, **how: object) -> Callable[[Observed], bool]:
     return found
 
 
-def not_turned(item: Item, o: Observed) -> Iterator[Finding]:
+def not_turned(item: ProgramItem, o: Observed) -> Iterator[Finding]:
     """Where the output is another one; the positions of the rows depend on the number of devices."""
     X = o.inputs[0].astype(np.float64)
     yield from unequal(item, o, turned(zigzag(len(X), devices(o)), X))

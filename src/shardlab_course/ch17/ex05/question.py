@@ -17,7 +17,8 @@ ROTATED = (
         "rows-taken-for-positions", "Row i was taken for position i. The rows lie in zigzag order.", 1,
         when=of.turns(of.in_order)),
     WrongValues(
-        "second-chunk-follows-first", "The second chunk was counted on from the first. It is chunk 2n - 1 - d of the sequence.",
+        "second-chunk-follows-first", "The second chunk was counted on from the first. It is chunk 2n - 1 - d of the "
+        "sequence.",
         2, when=of.turns(of.first_chunk_alone)),
     WrongValues(
         "turned-backwards", "The angles have the wrong sign: (a, b) becomes (a cos - b sin, b cos + a sin).", 2,
@@ -31,8 +32,8 @@ ROTATED = (
 )  # fmt: skip
 LABELS = (
     WrongValues(
-        "first-token-of-own-block", "On each device the block's own first token follows its last. The next token is the first of "
-        "the next device.", 1, local=of.within_blocks),
+        "first-token-of-own-block", "On each device the block's own first token follows its last. The next token is the "
+        "first of the next device.", 1, local=of.within_blocks),
     WrongValues(
         "cut-ends-the-text", "The last token of every device has the label -1. Only the last token of the whole sequence "
         "has none.", 1, local=of.ends_everywhere),
@@ -69,9 +70,10 @@ QUESTION = Question(
         "tokens[:1] to d - 1, append it, and write -1 at the very end.",
     ),
     explanation="Everything that depends on where a token stands in the text depends on its position, and never on its row. "
-                "Rotary embeddings, the mask, a window and the borders of packed documents are of this kind. Positions can be "
-                "worked out from axis_index, so they cost nothing. If each device counts from 0, no shape and no collective is wrong, "
-                "and a model trained in that way even learns something.\n\nLabels are the tokens one place further on. A shift "
-                "across a cut needs the neighbour's first token, which is 4 bytes. Many programs shift before they cut, in the "
-                "input pipeline. Then nothing moves at all, and the last label of each shard is right as well.",
+                "Rotary embeddings, the mask, a window and the borders of packed documents are of this kind. Positions "
+                "can be worked out from axis_index, so they cost nothing. If each device counts from 0, no shape and no "
+                "collective is wrong, and a model trained in that way even learns something.\n\nLabels are the tokens one "
+                "place further on. A shift across a cut needs the neighbour's first token, which is 4 bytes. Many "
+                "programs shift before they cut, in the input pipeline. Then nothing moves at all, and the last label of "
+                "each shard is right as well.",
 )  # fmt: skip
