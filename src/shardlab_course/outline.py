@@ -30,6 +30,7 @@ TITLES = {
     14: "Many hosts, slow wires",
     15: "Capstone and casebook",
     16: "Serving: one token at a time",
+    17: "Long context",
 }
 NOTEBOOKS = (
     "00_first_light", "01_meshes_and_shardings", "02_what_communication_costs", "03_let_the_compiler",
@@ -37,6 +38,7 @@ NOTEBOOKS = (
     "08_collectives", "09_tensor_parallel", "10_gradients", "11_fsdp_and_memory",
     "12_overlap", "13_fft_and_solve", "14_many_hosts", "15_capstone",
     "16_serving",
+    "17_long_context",
 )  # fmt: skip
 STARS = {1: 1, 2: 1, 3: 2, 4: 3, 5: 3}
 """Of a declaration's difficulty."""
@@ -77,7 +79,7 @@ def title(chapter: int) -> str:
 
 def notebook(chapter: int) -> str:
     """The file of a chapter's notebook, beside the others; empty for an instructor's own chapter."""
-    return f"{NOTEBOOKS[chapter]}.ipynb" if chapter < len(NOTEBOOKS) else ""
+    return next((f"{name}.ipynb" for name in NOTEBOOKS if name.startswith(f"{chapter:02}_")), "")
 
 
 def stars(difficulty: int) -> str:

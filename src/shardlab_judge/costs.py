@@ -57,14 +57,17 @@ def distance(cost: Cost, reached: Iterable[Cost]) -> float:
     return max(1.0, min(max(_ratio(cost.price, o.price), _ratio(cost.memory, o.memory)) for o in others))
 
 
-def more(flops: float | None, most: float | None) -> bool:
-    """Whether these are more FLOPs than allowed, by over a hundredth; what data decides may be any number.
+HUNDREDTH = 0.01
+
+
+def more(flops: float | None, most: float | None, spare: float = HUNDREDTH) -> bool:
+    """Whether these are more FLOPs than allowed, by over this share; what data decides may be any number.
 
     Example:
         >>> more(100, 100), more(102, 100), more(None, 100), more(None, None)
         (False, True, True, False)
     """
-    return most is not None and (flops is None or flops > 1.01 * most)
+    return most is not None and (flops is None or flops > (1 + spare) * most)
 
 
 def flops_text(flops: float | None) -> str:

@@ -21,7 +21,7 @@ from shardlab_judge.cases import Case, Observed
 from shardlab_judge.causes import places
 from shardlab_judge.causes.misconceptions import is_barred
 from shardlab_judge.causes.programs import recognised
-from shardlab_judge.costs import Cost, flops_text, more
+from shardlab_judge.costs import HUNDREDTH, Cost, flops_text, more
 from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, placed_as, raised, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
 from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
@@ -47,6 +47,7 @@ class ProgramItem(Item):
         rtol, atol: tolerances of the values, with the reason in `tolerance`.
         slack: payload bytes that the program may move beyond the reference, a number or a function of the case, with the
             reason in `slack_reason`.
+        spare: the share of FLOPs that the program may spend beyond the reference.
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
@@ -64,6 +65,7 @@ class ProgramItem(Item):
     tolerance: str = dataclasses.field(default="float32 sums in another order", kw_only=True)
     slack: int | Callable[[Case], int] = dataclasses.field(default=0, kw_only=True)
     slack_reason: str = dataclasses.field(default="", kw_only=True)
+    spare: float = dataclasses.field(default=HUNDREDTH, kw_only=True)
     most: int | None = dataclasses.field(default=None, kw_only=True)
     deepest: Callable[[Case], int] | None = dataclasses.field(default=None, kw_only=True)
     manual: bool = dataclasses.field(default=False, kw_only=True)
@@ -213,7 +215,7 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
                 expected=f"at most {cost.memory:,} B a device",
                 got=f"{observed.memory:,} B a device",
             )
-        case "F" if cost is not None and more(observed.flops, cost.flops):
+        case "F" if cost is not None and more(observed.flops, cost.flops, item.spare):
             yield Finding(
                 item.name,
                 "F",

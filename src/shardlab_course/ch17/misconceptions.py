@@ -1,0 +1,23 @@
+"""Chapter 17, what several exercises use: misconceptions."""
+
+from __future__ import annotations
+
+from shardlab_course.ch17.shared import overflowed
+from shardlab_course.shared import rings
+from shardlab_judge.question import WrongCost, WrongValues
+
+OPEN = WrongValues(
+    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.", 1,
+    when=lambda o: rings.only_permutes(o) and rings.is_open(o), breaks=True)  # fmt: skip
+NO_NUMBERS = WrongValues(
+    "no-numbers", "Some values are no numbers. Either no maximum was subtracted, or a block that a query does not see at "
+    "all has the maximum -inf, and -inf - (-inf) is no number.", 2,
+    when=overflowed)  # fmt: skip
+GATHERED = WrongCost(
+    "keys-gathered", "All keys and values were brought to every device, so a device needs memory for the whole sequence. "
+    "Pass one block on and merge what it gives.", 1,
+    when=lambda o: "all-gather" in o.kinds)  # fmt: skip
+SUMMED = WrongCost(
+    "sums-where-blocks-would-do", "An all-reduce adds up arrays that are mostly zeros. A block that moves to one device "
+    "needs a permute.", 1,
+    when=lambda o: "all-reduce" in o.kinds)  # fmt: skip
