@@ -43,4 +43,5 @@ def masked_products(target):
     """A device multiplies as much with the causal mask as without it."""
     runs = [sl.inspect(ring(causal), *LARGE, target=target).overlaps[0] for causal in (False, True)]
     work = [run.before + run.beside + run.after for run in runs]
-    assert work[0] == work[1] >= 4 * 4096 * 4096 * 128 // 8
+    # The compilers fuse some element-wise work of a part into its products, XLA for GPU less of it under a mask.
+    assert 4 * 4096 * 4096 * 128 // 8 <= min(work) and max(work) < 1.01 * min(work)
