@@ -195,3 +195,5 @@ def test_programs_are_judged_on_two_mesh_shapes(question) -> None:
     for item in question.items:
         if isinstance(item, ProgramItem):
             assert len({tuple(size for _, size in case.axes) for case in item.cases}) >= 2, item.name
+            # Two cases of one key are judged once: other values alone make no other case.
+            assert len({case.key for case in item.cases}) == len(item.cases), item.name

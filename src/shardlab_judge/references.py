@@ -6,14 +6,13 @@ import base64
 import json
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import jax
 
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.costs import Cost
-from shardlab_judge.items.program import ProgramItem, judge_program
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.measuring import measure
 from shardlab_judge.question import Question
 
@@ -67,23 +66,6 @@ class References:
 
     def _observed(self, key: str, case: Case) -> Observed:
         return measure(base64.b64decode(self._programs[key]), case).observed
-
-
-def passing(
-    references: References, questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None = None
-) -> None:
-    """Judges the programs of recorded solutions, which must earn all points in each case: equal ones need no judge then.
-
-    Args:
-        references: their costs.
-        questions, answers, seed: as for `build`.
-    Raises:
-        ValueError: a solution does not pass.
-    """
-    for question, item, case, entry in _programs(questions, answers, seed):
-        costs = partial(references.cost, question, item.name)
-        if found := judge_program(item, case, entry, costs, seed):
-            raise ValueError(f"question {question}, {item.name}: {found[0].what} ({case.title})")
 
 
 def build(questions: Iterable[Question], answers: Mapping[str, Any], seed: int | None = None) -> References:

@@ -18,7 +18,7 @@ from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.judging import judge
 from shardlab_judge.measuring import measure
 from shardlab_judge.question import Check
-from shardlab_judge.references import References, build, passing
+from shardlab_judge.references import References, build
 from shardlab_judge.verdict import Finding, Verdict
 
 SEED = 5
@@ -57,15 +57,6 @@ def test_right_program_passes(function, references: References) -> None:
     """However it is written, a program with the right values, place and price gets all points."""
     verdict = verdict_on(function, references)
     assert (verdict.status, verdict.points) == ("passed", 4), verdict.findings
-
-
-def test_solutions_must_pass(references: References) -> None:
-    """Programs that are as the reference's are not judged again: so those of a release are, before anybody hands in."""
-    answers = {PROGRAM.id: record(PROGRAM.manifest(SEED), {"product": product}, {})}
-    passing(references, [PROGRAM], answers, SEED)
-    wrong = {PROGRAM.id: record(PROGRAM.manifest(SEED), {"product": lambda mesh, a, b: 2 * product(mesh, a, b)}, {})}
-    with pytest.raises(ValueError, match=rf"question {PROGRAM.id}, product: .* are wrong"):
-        passing(references, [PROGRAM], wrong, SEED)
 
 
 class Counter:
