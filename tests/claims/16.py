@@ -83,7 +83,10 @@ def one_program():
     assert update._cache_size() == 1
 
 
-@claim("another counts a negative one from the end", "A place outside of an array is no error on a device.")
+@claim(
+    "a place beyond the end is moved inside or dropped, and a negative one counts from the end",
+    "A place outside of an array is no error on a device.",
+)
 def places_outside():
     """Of a slice, moved inside; of a scatter, dropped behind the end and counted from it before the beginning."""
     row = jnp.zeros(5)

@@ -33,7 +33,8 @@ SECONDS = (
     WrongValues("cache-not-read", "Attention reads the whole cache of each sequence in every step.", 2,
                 like=of.seconds_with(caches="none")),
     WrongValues(
-        "times-added", "Reading and multiplying go on at once, so the step takes as long as the longer of the two.", 3,
+        "times-added", "Reading and multiplying go on at the same time, so the step takes as long as the longer of the "
+        "two.", 3,
         like=of.seconds_with(combine=sum)),
     WrongValues("shorter-of-the-two", "The step is over when the slower of the two is done.", 3,
                 like=of.seconds_with(combine=min)),
@@ -63,8 +64,8 @@ QUESTION = Question(
     ),
     explanation="A step with one row for each sequence multiplies each weight once for each row and reads it once for all "
                 "of them. So while reading is slower, a further sequence adds almost no time, until the FLOPs take as long "
-                "as the bytes. That happens at as many rows as the chip can multiply while it reads a weight: its FLOPs a "
-                "second over its bytes a second, because 2 FLOPs for each row meet 2 bytes for each weight.\n\nThe cache is "
+                "as the bytes. Each weight costs 2 bytes, and 2 FLOPs for each row. So both times are equal when the "
+                "number of rows is the chip's FLOPs a second divided by its bytes a second.\n\nThe cache is "
                 "different. Nobody shares it, so its bytes grow with the batch as the FLOPs do. With a long context a step "
                 "waits for memory at any batch, and a larger batch then makes every token wait longer. Prefill has a row "
                 "for each position of the prompt, so a single prompt can already be long enough to keep the chip busy.",

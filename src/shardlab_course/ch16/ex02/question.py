@@ -62,8 +62,9 @@ QUESTION = Question(
     ),
     explanation="Cut by heads, a device cannot hold less than one key head. With fewer key heads than devices, further "
                 "devices only add copies. Cut by sequence there is no such limit, because a cache has many more positions "
-                "than a slice has devices. Cut by batch, a sequence is never divided. So a single long sequence must fit "
-                "into one device, and devices without a sequence are idle.\n\nThe ledger decides what is possible before "
+                "than a slice has devices. Cut by batch, a sequence is never divided. So the cache of a single long "
+                "sequence must fit on one device, and devices without a sequence are idle during attention.\n\nThe ledger "
+                "decides what is possible before "
                 "bytes decide what is fast. It leaves out what a step needs temporarily: here that is small, because a step "
                 "has one row for each sequence. A server also does not know the lengths in advance. It takes memory for a "
                 "sequence in pages as the sequence grows, and the same ledger says how many pages there are.",

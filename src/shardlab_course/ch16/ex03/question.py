@@ -9,9 +9,10 @@ from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
 BEYOND = (
-    WrongValues("beyond-is-dropped", "A scatter, as in `.at[...].set`, drops what lies outside. "
+    WrongValues("beyond-is-dropped", "A scatter, as in `.at[...].set`, drops what lies beyond the end. "
                 "dynamic_update_slice moves the slice back until it fits.", 1, like="drops"),
-    WrongValues("beyond-raises", "A traced position has no value when the program is compiled, so nothing can check it.", 1,
+    WrongValues("beyond-raises", "A traced position has no value yet when JAX traces the program, so JAX cannot raise an "
+                "error about it.", 1,
                 like="raises"),
     WrongValues("beyond-wraps", "No position is counted from the start again. The slice is moved back until it fits.", 1,
                 like="wraps"),
@@ -55,8 +56,9 @@ QUESTION = Question(
     ),
     explanation="One device has the position, and the new vectors are on all devices, so nothing has to move. The other "
                 "devices run the same program and must leave their blocks alone. They compute a place that lies outside of "
-                "their block, and no error comes of it: one operation moves such a place inside, another counts a negative "
-                "one from the end. So each device writes at a place that is surely inside, either the new vectors or the "
+                "their block, and no error comes of it: a place beyond the end is moved inside or dropped, and a negative "
+                "one counts from the end. So each device writes at a place that is surely inside, either the new vectors "
+                "or the "
                 "old ones.\n\nThe donated cache lets XLA write into its memory. Without donation the program makes a new "
                 "cache, copies all of the old one into it for the sake of one position, and needs room for both.",
 )  # fmt: skip

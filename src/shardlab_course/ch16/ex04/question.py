@@ -19,7 +19,7 @@ ATTEND = (
         "first.", 2, when=of.combined(of.own_maximum)),
     WrongValues(
         "padding-takes-part", "Positions from `length` on took part. `length` counts positions of the whole cache, and a "
-        "block begins at axis_index('x') times its length.", 1, like=of.attend_with(masked="no")),
+        "block begins at position axis_index('x') times the block's size.", 1, like=of.attend_with(masked="no")),
     WrongValues(
         "masked-to-zero", "The scores of the positions from `length` on became 0, and exp(0) is 1. Their exponentials have "
         "to be 0.", 1, like=of.attend_with(masked="zero")),
@@ -28,7 +28,7 @@ ATTEND = (
         "exp-overflows", "exp of a large score is infinite in float32. Subtract the maximum of all scores first.", 2,
         when=lambda o: of.missing(o) and of.large(o)),
     WrongValues(
-        "empty-block", "A device without a single valid position has the maximum -inf, and -inf - -inf is not a number. "
+        "empty-block", "A device without a single filled position has the maximum -inf, and -inf - (-inf) is not a number. "
         "Subtract a maximum over all devices.", 3, when=lambda o: of.missing(o) and not of.large(o)),
     WrongCost(
         "cache-moved", "Keys or values of the cache were moved. What a device makes of its positions is much smaller.", 1,
@@ -66,6 +66,6 @@ QUESTION = Question(
                 "Subtract the same number everywhere and it cancels, so one pmax comes first.\n\nA device may also keep its "
                 "own maximum, and multiply its sums by exp(own - largest) before they are added. Then the pmax is not "
                 "needed before the products, and this is how a kernel runs through the blocks of one device. Both have to "
-                "treat a device without valid positions with care. What moves depends on the batch and the heads, and not "
+                "treat a device without filled positions with care. What moves depends on the batch and the heads, and not "
                 "on the length of the cache.",
 )  # fmt: skip

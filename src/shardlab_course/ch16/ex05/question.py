@@ -43,8 +43,9 @@ QUESTION = Question(
     ),
     explanation="A logit that is among the largest four of all is among the largest four of its part. So four candidates "
                 "from each device are enough, and their bytes depend on the number of devices and not on the vocabulary. "
-                "The token number has to travel with each of them.\n\nThe same holds for drawing a token: with noise added "
-                "to the logits, the largest sum is a draw from the softmax, so each device adds noise to its part and hands "
+                "The token number has to travel with each of them.\n\nThe same holds for drawing a token: with Gumbel "
+                "noise added to the logits, the largest sum is a draw from the softmax, so each device adds noise to its "
+                "part and hands "
                 "in its largest. This noise must differ from part to part, and devices that hold copies of one part need "
                 "the same noise.",
 )  # fmt: skip

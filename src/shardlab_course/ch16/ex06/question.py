@@ -15,8 +15,8 @@ SERVE = (
         "own-position-missing", "A token did not look at itself: its key and value have to be in the cache before it "
         "attends.", 2, like=of.decoded_with(behind=0)),
     WrongValues(
-        "empty-positions", "Positions that are not filled yet took part: their scores of 0 have a weight too. `attend` "
-        "takes the number of filled positions.", 2, like=of.decoded_with(everywhere=True)),
+        "empty-positions", "Positions that are not filled yet took part: their scores of 0 have a weight too. "
+        "`attend_filled` takes the number of filled positions.", 2, like=of.decoded_with(everywhere=True)),
     WrongValues(
         "not-rotated", "Keys and queries have to be rotated by their position, which is the number of the step.", 1,
         like=of.decoded_with(rotated=False)),
@@ -33,8 +33,8 @@ SERVE = (
         "everything-anew", "Each step computed keys and values of all positions again. They are what the cache is for.", 2,
         when=of.everything_anew),
     WrongProgram(
-        "cache-does-not-vary", "The cache begins as zeros, which are equal on all devices, and comes back with what "
-        "differs. Let it vary from the beginning: jax.lax.pcast(..., 'x', to='varying').", 2,
+        "cache-does-not-vary", "The cache begins as zeros, equal on all devices, and comes back with values that differ "
+        "between devices. Let it vary from the beginning: jax.lax.pcast(..., 'x', to='varying').", 2,
         error=r"(?s)scan.*carry.*(varying|V:|manual axes)"),
     WrongProgram(
         "promise-not-proved", "out_specs promises equal copies over x, and the type still varies over it: something was not "
@@ -59,7 +59,8 @@ QUESTION = Question(
     explanation="The program is the one for a single device with three differences: two sums in each layer, a choice among "
                 "candidates at the end, and a cache that has a device's key heads. Everything else works on what a device "
                 "has: norms and residuals on whole vectors, the cache and attention on whole heads.\n\nThe values of the "
-                "sharded program are not exactly those of the unsharded one, because a sum in parts is rounded otherwise. "
+                "sharded program are not exactly those of the unsharded one, because a sum in parts is rounded "
+                "differently. "
                 "The *tokens* are equal as long as the largest logit leads by more than rounding. The inputs here are drawn "
                 "so that it does. In a real server two logits are nearly equal now and then, and in bfloat16 more often. "
                 "From there on the texts differ, and neither is wrong. So compare logits after the same prefix, and not "

@@ -68,5 +68,5 @@ QUESTION = Question(
                 "larger maximum. The order of the parts does not matter, and neither does their size.\n\nSo the scores of "
                 "one block are made, used and forgotten, and no array grows with the square of the sequence. "
                 "FlashAttention does this inside a chip, ring attention does it between chips, and flash-decoding does it "
-                "with the cache of a model that writes. All three merge the same three numbers.",
+                "with the cache of a model that writes. All three merge parts of a softmax in this way.",
 )  # fmt: skip

@@ -61,8 +61,8 @@ BALANCED = (
         "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. Choose the "
         "chunks before you multiply.", 2, when=of.all_multiplied),
     WrongProgram(
-        "left-to-a-branch", "A branch decides what is computed, so the FLOPs of a device cannot be counted, and a device "
-        "may still wait for the slowest.", 3, when=lambda o: o.flops is None, barred=True),
+        "left-to-a-branch", "How often a loop runs depends on the device, so its FLOPs cannot be counted, and a device may "
+        "still wait for the slowest. Choose the factors with jnp.where.", 3, when=lambda o: o.flops is None, barred=True),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -81,14 +81,16 @@ QUESTION = Question(
         "same number of scores?",
         "A late query sees every early key. Beyond that, one more chunk of scores is needed a round: early with early if "
         "the block comes from an earlier device, else late with late.",
-        "pick = jnp.where(i <= d, early, late), and the same for k and v: one part in each round. Merge it with both "
+        "With hops to d + 1: pick = jnp.where(i <= d, early, late), and the same for k and v, is one part in each round. "
+        "Merge it with both "
         "states, but with m = -1e30 where it does not belong.",
     ),
     explanation="Position i sees i + 1 keys, so in natural order the last device needs about 2n - 1 times as many scores "
                 "as the first. Chunk d and chunk 2n - 1 - d together need the same number for every d: what one has more, "
                 "the other has less.\n\nThe program profits twice. All devices run the same program, and a mask does not "
-                "save a product. In natural order a block is needed on some devices in each round, so every device "
-                "multiplies it. In zigzag order each round needs exactly two of four chunks of scores on every device. "
+                "save a product. In natural order some device needs its whole block of scores in each round after the "
+                "first, so every device computes one. In zigzag order each such round needs exactly two of four chunks of "
+                "scores on every device. "
                 "Which two depends on where the block comes from, and jnp.where chooses the factors before they are "
                 "multiplied. With three chunks of the own block that makes 2n + 1 of 4n. The bytes that move are the same "
                 "as before.",

@@ -80,9 +80,10 @@ QUESTION = Question(
         "all_to_all with split_axis=0, concat_axis=1 on the output.",
     ),
     explanation="Gather and ring move keys and values, so grouped queries make them cheap: fewer key heads, fewer bytes. "
-                "The ring moves an n-th less than the gather and holds one block of keys at a time, but takes n - 1 "
-                "steps.\n\nUlysses moves four arrays, each once. An all-to-all's price is one shard, so the price falls "
-                "as devices are added, while the ring's stays nearly the same. A device then has all tokens of its heads, "
+                "The ring's price is an n-th less, only because a gather's price includes the device's own block. The ring "
+                "holds one block of keys at a time, but takes n - 1 steps.\n\nUlysses moves four arrays, each once. An "
+                "all-to-all's price is one shard, so the price falls as devices are added, while the ring's rises towards "
+                "the gather's. A device then has all tokens of its heads, "
                 "needs no mask by blocks, and every device works the same. The limit is the number of key heads. Beyond "
                 "it either key heads are copied, or each head's sequence is cut by a ring as well.",
 )  # fmt: skip

@@ -65,7 +65,7 @@ QUESTION = Question(
     ),
     hints=(
         "A device knows its place along x. Which positions do its rows have, and which token follows its last one?",
-        "Device d has chunks d and 2n - 1 - d of S / 2n rows each. And it lacks one label: the first token of device d + 1.",
+        "Device d has chunks d and 2n - 1 - d of S / (2n) rows each. It lacks one label: the first token of device d + 1.",
         "rotated: at = concatenate([d * c + arange(c), (2n - 1 - d) * c + arange(c)]) inside shard_map. labels: ppermute "
         "tokens[:1] to d - 1, append it, and write -1 at the very end.",
     ),
