@@ -67,6 +67,6 @@ def test_an_answer_comes_after_its_poll() -> None:
     assert re.findall(r'<li class="right">(.*?)</li>', answer.body) == ["✓ all-reduce"]
     assert answer.body.count('<li class="other">') == poll.body.count("<li") - 1
     cell.source, text.source = 'sl.predict("4.5", kinds=["all-reduce"], why="b")', "Which?"
-    poll, answer, why, because = slides.slides(nbformat.v4.new_notebook(cells=[text, cell]))
+    poll, answer, *_, why, because = slides.slides(nbformat.v4.new_notebook(cells=[text, cell]))
     assert "<li>Write it down.</li>" in poll.body and '<li class="right">✓ all-reduce</li>' in answer.body
     assert "What decides that?" in why.body and '<li class="right">✓ The product' in because.body

@@ -20,7 +20,7 @@ NAME = "00_first_light"
 CHANGES = {"0.1": ('key="q"', 'key="p"'), "0.2": ('"B": 1,', '"B": 1 / 2,')}
 """By exercise another key: of a choice, and of a prediction, which earns its points whatever it says."""
 SAID = {
-    "0.1": "0.1, why: That is not it. Expected: another choice; found: 'q'.",
+    "0.1": "0.1, why: That is not it. Expected: a different choice; found: 'q'.",
     "0.2": "0.2, share: Of 4 outcomes, 1 was different from what you predicted. Expected: B: 0.5; found: B: 1.",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import html
 import io
@@ -99,11 +100,11 @@ class Table:
         return f'<tr style="background: transparent">{"".join(made)}</tr>'
 
 
-class Tabled:
+class Tabled(abc.ABC):
     """What shows itself as a table, in terminals and in notebooks."""
 
-    def _table(self) -> Table:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _table(self) -> Table: ...
 
     def __rich__(self) -> Table:
         return self._table()

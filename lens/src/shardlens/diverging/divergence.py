@@ -133,8 +133,8 @@ def _named_arguments(plain: Any, args: Any, most: int) -> Iterator[tuple[str, Fl
     except (TypeError, ValueError):  # stored values, or a function that says nothing of its parameters
         names = []
     for path, leaf in jax.tree_util.tree_leaves_with_path(args):
-        first = path[0].idx
-        if not jnp.issubdtype(jax.typeof(leaf).dtype, jax.dtypes.prng_key) and leaf.nbytes <= most:
+        first, kind = path[0].idx, jax.typeof(leaf)
+        if not jnp.issubdtype(kind.dtype, jax.dtypes.prng_key) and kind.size * kind.dtype.itemsize <= most:
             name = names[first] if first < len(names) else str(first)
             yield f"argument {name}{jax.tree_util.keystr(path[1:])}", comparable(leaf)[None]
 

@@ -5,20 +5,51 @@ from __future__ import annotations
 import collections
 import dataclasses
 import importlib.metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from shardlens.costs.cost import Costed, cost
 from shardlens.reading.alive import temporaries
 from shardlens.reading.collectives import Collective, price
 from shardlens.reading.hlo import parse_hlo
+from shardlens.reading.outside import HostCall
 from shardlens.sources import Line, name_of_file
-
-if TYPE_CHECKING:
-    from shardlens.programs.program import Program
 
 SCHEMA = 1
 
 
-def facts(program: Program, target: str | None) -> dict[str, Any]:
+class Told(Costed, Protocol):
+    """What plain JSON has of a program beside what costs; `Program` has it."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What JAX and XLA warned of."""
+
+    @property
+    def refused(self) -> str:
+        """The compiler's words where the program does not fit."""
+
+    @property
+    def price(self) -> int:
+        """Bytes that one device moves."""
+
+    @property
+    def largest(self) -> int:
+        """Bytes of the largest array on one device."""
+
+    @property
+    def host_calls(self) -> tuple[HostCall, ...]:
+        """What a device sends to its host and takes from it."""
+
+    @property
+    def devices(self) -> int:
+        """How many it was compiled for."""
+
+    @property
+    def depth(self) -> int | None:
+        """Collectives that wait for one another."""
+
+
+def facts(program: Told, target: str | None) -> dict[str, Any]:
     """A program as its lock file has it, lists sorted.
 
     | key | holds |
@@ -49,7 +80,7 @@ def facts(program: Program, target: str | None) -> dict[str, Any]:
     }
 
 
-def figures(program: Program, target: str | None) -> dict[str, Any]:
+def figures(program: Told, target: str | None) -> dict[str, Any]:
     """What `Program.to_json` gives: the facts of a lock file, and what else is compared.
 
     | key | holds |
@@ -61,7 +92,7 @@ def figures(program: Program, target: str | None) -> dict[str, Any]:
     | `devices`, `depth`, `outputs`, `warnings`, `refused` | of the program, as in `Program` |
     | `peak` | the temporary arrays at the peak: `name`, `computation`, `bytes`, `made`, `dies` |
     """
-    taken = program.cost(target) if target else None
+    taken = cost(program, target) if target else None
     seconds = {key: getattr(taken, key) for key in ("communication", "lower", "upper")} if taken else None
     lines, outputs = _by_line(program), [placement.to_json() for placement in program.output_placements]
     more: dict[str, Any] = {"flops": program.flops, "largest": program.largest, "lines": lines, "seconds": seconds}
@@ -71,7 +102,7 @@ def figures(program: Program, target: str | None) -> dict[str, Any]:
     return facts(program, target) | more
 
 
-def _by_line(program: Program) -> list[dict[str, Any]]:
+def _by_line(program: Told) -> list[dict[str, Any]]:
     module, prices = parse_hlo(program.hlo), dict[tuple[str, str], int | None]()
     instructions = {name: i for inside in module.computations.values() for name, i in inside.items()}
     for c in program.collectives:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch17.ex03 import oracle as of
-from shardlab_course.ch17.misconceptions import GATHERED, NO_NUMBERS, OPEN
+from shardlab_course.ch17.misconceptions import GATHERED, OPEN
 from shardlab_course.ch17.shared import LINE, ROUNDING, WIDE, attention_case, draw_attention, of_devices
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.calls import CallsItem
@@ -56,7 +56,7 @@ BALANCED = (
     WrongValues(
         "early-keys-lost", "The late queries of a device do not see the early chunks of the others. Every late query sees "
         "all of the first half.", 2, when=of_devices(of.early_keys_lost)),
-    NO_NUMBERS, GATHERED,
+    GATHERED,
     WrongCost(
         "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. Choose the "
         "chunks before you multiply.", 2, when=of.all_multiplied),
