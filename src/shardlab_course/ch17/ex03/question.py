@@ -81,7 +81,7 @@ QUESTION = Question(
         "same number of scores?",
         "A late query sees every early key. Beyond that, one more chunk of scores is needed a round: early with early if "
         "the block comes from an earlier device, else late with late.",
-        "With hops to d + 1: pick = jnp.where(i <= d, early, late), and the same for k and v, is one part in each round. "
+        "With hops to d + 1: pick = jnp.where(i <= d, early, late), and the same for k and v: one part a round. "
         "Merge it with both "
         "states, but with m = -1e30 where it does not belong.",
     ),
