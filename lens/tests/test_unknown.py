@@ -243,7 +243,8 @@ def test_a_kernel_that_sends(name: str) -> None:
     if moves is None:
         assert [c.uncounted for c in program.collectives] == [KERNEL]
         assert "cannot be counted, because it is a kernel" in str(program)
-        assert figures.facts(program, TARGET)["price"] is None and "its time is left out" in str(program.cost(TARGET))
+        assert figures.facts(program, TARGET)["price"] is None
+        assert "its time is left out" in " ".join(str(program.cost(TARGET)).split())
         return
     assert program.price == moves and kernels(program.hlo) == 1 and "what 1 Pallas kernels do" in str(program)
     assert [(c.kind, c.axes, len(c.groups)) for c in program.collectives] == [("remote-copy", ("x",), pairs)] * bool(moves)
