@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch17.shared import overflowed
 from shardlab_course.shared import rings
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.question import WrongCost, WrongValues
 
 OPEN = WrongValues(
@@ -16,8 +17,8 @@ NO_NUMBERS = WrongValues(
 GATHERED = WrongCost(
     "keys-gathered", "All keys and values were brought to every device, so a device needs memory for the whole sequence. "
     "Pass one block on and merge what it gives.", 1,
-    when=lambda o: "all-gather" in o.kinds)  # fmt: skip
+    when=lambda o: sends_a_part(o, "all-gather", number=1))  # fmt: skip
 SUMMED = WrongCost(
     "sums-where-blocks-would-do", "An all-reduce adds up arrays that are mostly zeros. A block that moves to one device "
     "needs a permute.", 1,
-    when=lambda o: "all-reduce" in o.kinds)  # fmt: skip
+    when=lambda o: sends_a_part(o, "all-reduce", number=1))  # fmt: skip

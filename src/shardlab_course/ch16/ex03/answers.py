@@ -114,7 +114,7 @@ def added():
     append = jitted(write)
 
 
-@wrong("cache-moved", 7)
+@wrong("communicates-for-nothing", 7)
 def moved():
     def write(k, new, at):
         whole = update(jax.lax.all_gather(k, "x", axis=1, tiled=True), new, at)

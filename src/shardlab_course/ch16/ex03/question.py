@@ -32,8 +32,8 @@ APPEND = (
         "every-device-writes", "Every device wrote the new vectors. A start that lies outside of a block is moved inside, "
         "so a device without this position has to write back what was there.", 2, when=of.every_block_written),
     WrongCost(
-        "cache-moved", "Something moved. The device that has the position also has the new vectors, so no byte has to "
-        "move.", 2, when=lambda o: o.price > 0),
+        "communicates-for-nothing", "Something moved. The device that has the position also has the new vectors, so no "
+        "byte has to move.", 2, when=lambda o: o.price > 0),
     WrongCost(
         "second-cache", "The old cache was not given away, so the program keeps it and needs memory for a second one.", 3,
         when=lambda o: o.reused == 0 and not o.donated),

@@ -6,6 +6,7 @@ from shardlab_course.ch17.ex04 import oracle as of
 from shardlab_course.ch17.misconceptions import NO_NUMBERS
 from shardlab_course.ch17.shared import LINE, ROUNDING, WIDE, of_devices
 from shardlab_course.shared.manual import LEFT
+from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
@@ -57,7 +58,7 @@ ULYSSES = (
         "they arrive.", 3, when=of.copies_travel),
     WrongCost(
         "all-gathered", "Whole arrays were gathered on every device. A device needs all tokens of its own heads only.", 2,
-        when=lambda o: "all-gather" in o.kinds),
+        when=lambda o: sends_a_part(o, "all-gather")),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -99,7 +99,7 @@ def neighbours():
         return by_positions(dealt)(mesh, X[:, order])[:, np.argsort(order)]
 
 
-@wrong("positions-travel", 11)
+@wrong("communicates-for-nothing", 11)
 def positions_travel():
     def rotated(mesh, X):
         def body(x):

@@ -6,6 +6,7 @@ from shardlab_course.ch17.ex03.oracle import zigzag
 from shardlab_course.ch17.ex05 import oracle as of
 from shardlab_course.ch17.shared import LINE, WIDE
 from shardlab_course.shared import rings
+from shardlab_course.shared.sent import sent
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongValues
 
@@ -27,7 +28,8 @@ ROTATED = (
         "neighbours-paired", "Neighbouring features were paired. Here feature i is paired with feature i + D / 2.", 2,
         when=of.turns(zigzag, beside=True)),
     WrongCost(
-        "positions-travel", "Something was sent. A device can work out the positions of its rows from its own place.", 1,
+        "communicates-for-nothing", "Something was sent. A device can work out the positions of its rows from its own "
+        "place.", 1,
         when=lambda o: o.price > 0),
 )  # fmt: skip
 LABELS = (
@@ -51,7 +53,7 @@ LABELS = (
         when=lambda o: rings.only_permutes(o) and rings.largest(o) > 4),
     WrongCost(
         "tokens-gathered", "Tokens of all devices were brought together. A device needs one token, of one neighbour.", 2,
-        when=lambda o: "all-gather" in o.kinds),
+        when=lambda o: sent(o, "all-gather") >= o.inputs[0].nbytes),
 )  # fmt: skip
 
 QUESTION = Question(
