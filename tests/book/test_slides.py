@@ -10,9 +10,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from playwright.sync_api import Browser
-from pypdf import PdfReader
 
 from .conftest import ROOT
+
+pytest.importorskip("pypdf", reason="the book's packages are not installed (extra: book)")
+from pypdf import PdfReader  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "jupyter_book"))
 

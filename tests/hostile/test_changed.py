@@ -20,7 +20,8 @@ HALF_AN_EDIT = ("QUESTION = QUESTIONS[0]", "QUESTION = QUESTIONS[")
 def test_a_release_depends_on_no_later_question(course: Course) -> None:
     """Whichever change a clone gets: each score is the one deserved, and the command says that it keeps the questions.
 
-    Another release takes the new ones. One that was made before releases kept their questions asks for another.
+    Another release takes the new ones, and not before its solution is right by them. One that was made before releases
+    kept their questions asks for another.
     """
     declared = course.site / "shardlab_course" / "ch90" / "ex01" / "question.py"
     before = declared.read_text()
@@ -40,7 +41,12 @@ def test_a_release_depends_on_no_later_question(course: Course) -> None:
     assert course.nbgrader("autograde", NAME, "--force").returncode == 0
     assert course.scores() == full
     change(*VALUES)
-    assert course.run("release", NAME, "--repository", str(course.repository)).status == 0
+    release = "release", NAME, "--repository", str(course.repository)
+    ended = course.run(*release)
+    assert ended.status == statuses.MEND and "[solution-fails]" in ended.said, ended.said
+    solution = course.repository / "solutions" / f"{NAME}.md"
+    solution.write_text(solution.read_text().replace("return 2 * n", "return 5 * n"))
+    assert course.run(*release).status == 0
     ended = course.run("grade", NAME)
     assert ended.status == 0 and KEEPS not in ended.said, ended.said
     assert course.scores() == dict.fromkeys(full, sum(POINTS.values()) - POINTS["90.1"])
