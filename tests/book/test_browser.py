@@ -163,7 +163,7 @@ QUERIES = {
     "why is my gradient all-reduced": ("notebooks/10_", "practices.html"),
     "pjit": ("old_to_new.html",),
     "pmap": ("old_to_new.html",),
-    "KV cache": ("notebooks/",),
+    "KV cache": ("notebooks/16_serving.html", "glossary.html#term-KV-cache"),
     "how do I start": ("notebooks/00_", "intro.html"),
     "GPU": ("notebooks/", "practices.html", "glossary.html"),
     "4.2": ("notebooks/04_four_matmul_cases.html#exercise-4-2",),
