@@ -30,6 +30,7 @@ def lab(folder: Path, *settings: str) -> Iterator[str]:
     command = [
         sys.executable, "-m", "jupyterlab", "--no-browser", "--port=0", f"--IdentityProvider.token={TOKEN}", *rooted,
         f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True", *settings,
+        f"--LabApp.workspaces_dir={folder.parent / 'workspaces'}",  # else the tabs of an earlier test are opened again
     ]  # fmt: skip
     with (folder.parent / "jupyterlab.log").open("w+") as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)

@@ -140,7 +140,5 @@ def test_the_next_chapter_opens(opened: Open, course: Path) -> None:
     page = opened("lab/tree/01_meshes_and_shardings.ipynb")
     page.wait_for_function(IDLE)
     retype(page, "import shardlab as sl", LINKED)
-    page.wait_for_function(IDLE)
-    select(page, "html_lines")  # a cell out of view is not drawn
-    page.locator(".jp-OutputArea-output a", has_text="Next, in chapter 4").dispatch_event("click")
+    page.locator(".jp-OutputArea-output a", has_text="Next, in chapter 4").click()
     page.wait_for_function("jupyterapp.shell.currentWidget.context.path === '04_four_matmul_cases.ipynb'")
