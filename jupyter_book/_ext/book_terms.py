@@ -12,7 +12,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 GLOSSARY = "glossary"
 COMMON = {"finding", "group", "host", "price", "question", "reference", "slice"}
 """Terms that are everyday words too, and mostly meant so."""
-PLAIN = ("intro", "notebooks/", "solutions/", "exercises", "practices", "old_to_new", "errors")
+PLAIN = ("intro", "notebooks/", "solutions/", "exercises", "practices", "old_to_new", "from_pytorch", "errors")
 """Pages whose prose is linked: what students read."""
 CLOSED = (nodes.reference, nodes.title, nodes.literal, nodes.literal_block, nodes.raw, nodes.comment, nodes.table)
 
