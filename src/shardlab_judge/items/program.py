@@ -175,7 +175,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
     Raises:
         stablehlo.Refused: the program is not allowed.
     """
-    from shardlab_judge.causes import stages
+    from shardlab_judge.causes import repairs, stages
     from shardlab_judge.measuring import measure, run
 
     observed = run(measure(module, case), hidden_inputs(case, seed), seed)
@@ -185,10 +185,23 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
         if found is not None:
             found = dataclasses.replace(found, where=case.title, moves=moves(observed) if letter == "H" else ())
             known = recognised(item, observed, letter, cost)
+            if known is None and letter == "V" and _of_right_shapes(item, observed):
+                known = repairs.likely(module, observed, lambda made: _is_right(item, made))
             if known is None and letter == "V" and item.names is not None:
                 known = stages.likely(item.names, module, observed)
             findings.append(explained(found, known))
     return findings
+
+
+def _of_right_shapes(item: ProgramItem, observed: Observed) -> bool:
+    """Whether only its values are wrong."""
+    if item.oracle is None or _is_right(item, observed):
+        return False
+    return [p.shape for p in observed.placements] == [right.shape for right in oracle_outputs(item, observed)]
+
+
+def _is_right(item: ProgramItem, observed: Observed) -> bool:
+    return next(unequal(item, observed, *oracle_outputs(item, observed)), None) is None
 
 
 def oracle_outputs(item: ProgramItem, observed: Observed) -> tuple[np.ndarray, ...]:
