@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
@@ -81,6 +81,19 @@ def values_inside(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -> 
     outputs = compiled(*(jax.device_put(x, spec.sharding) for x, spec in zip(inputs, specs)))
     sizes = dict(case.axes)
     return tuple((name, sizes[name]) for name in names), [np.asarray(x) for x in outputs[len(admitted.outputs) :]]
+
+
+def with_one_change(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -> Iterator[tuple[str, Observed]]:
+    """What programs would give that differ from this one in one operation, and the difference in words, after "if".
+
+    Raises:
+        stablehlo.Refused: the program is not allowed.
+    """
+    specs = situation(case.to_json())[1]
+    count, targets = len(specs[0].sharding.device_set), lapack.TARGETS if case.lapack else frozenset()
+    for words, changed in stablehlo.with_one_change(stablehlo.admit(module, count, targets), count, targets):
+        compiled = _lowered(jax.jit(stablehlo.rebuild(changed, specs)), specs).compile(compiler_options=QUICK)
+        yield words, run(Measured(compiled, specs, Observed(case)), inputs)
 
 
 def _lowered(jitted: Any, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:

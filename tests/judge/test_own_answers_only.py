@@ -10,16 +10,17 @@ import dataclasses
 import itertools
 import pathlib
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 import asked
 import variants
 from corpus import answer
 from shardlab_course.chapters import QUESTIONS
-from shardlab_judge.cases import Case
+from shardlab_judge.cases import Case, Observed
 from shardlab_judge.causes import prices
 from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.inputs import hidden_inputs
@@ -131,6 +132,46 @@ def test_one_more_small_collective_is_no_cause_of_an_exercise(question: Question
         assert found is None or found.id in ABOUT_ANY_COLLECTIVE, (one.kind, found.cause)
         told = prices.against(more.collectives, observed.collectives, 0)
         assert told.id == "more-than-due" and f"{one.kind} over {one.axes[0]}" in told.cause
+
+
+SPARING = [(q, item) for q, item in PROGRAMS if item.slack]
+
+
+@pytest.mark.thorough(after=1)
+@pytest.mark.parametrize(("question", "item"), [pytest.param(q, i, id=f"{q.id}-{i.name}") for q, i in SPARING])
+def test_no_collective_of_an_argument_hides_in_a_slack(question: Question, item: ProgramItem) -> None:
+    """What a program may move beyond the reference is no room for another argument, or for a device's part of it."""
+    cases = item.cases[:2]
+    rights = [sample for sample in variants.of(question.id).values() if sample.misconception is None]
+    prices = [_observed(item, cases, sample) for sample in sorted(rights, key=lambda sample: sample.name != REFERENCE)]
+    for n, case in enumerate(cases):
+        budget = prices[0][n].price
+        for observed in (each[n] for each in prices if each[n].price >= budget):
+            assert observed.price <= budget + item.beyond(observed), "it is right"
+            for one in itertools.chain.from_iterable(_whole_or_part(case, given) for given in range(len(case.inputs))):
+                more = dataclasses.replace(observed, collectives=(*observed.collectives, one))
+                assert more.price > budget + item.beyond(more), (case.title, one)
+
+
+def _observed(item: ProgramItem, cases: Sequence[Case], sample: Sample) -> list[Observed]:
+    recorded = answer(sample, SEED)["items"][item.name]["programs"]
+    return [
+        run(measure(base64.b64decode(one["module"]), case), hidden_inputs(case, SEED), SEED)
+        for one, case in zip(recorded, cases)
+    ]
+
+
+def _whole_or_part(case: Case, number: int) -> Iterator[Collective]:
+    """An argument gathered, summed or sent on along each axis."""
+    given = case.inputs[number]
+    pieces = np.prod([size for name, size in case.axes if any(name in np.atleast_1d(e) for e in given.spec)], dtype=int)
+    element = np.dtype(given.dtype)
+    for axis, n in (each for each in case.axes if each[1] > 1):
+        mine = int(np.prod(given.shape)) // int(pieces)
+        for kind, numbers in (("all-gather", n * mine), ("all-reduce", mine), ("collective-permute", mine)):
+            sent = numbers * element.itemsize
+            array = ({"f": "f", "i": "s"}[element.kind] + str(8 * element.itemsize), (numbers,))
+            yield Collective(kind, (numbers,), array[0], sent, mine * element.itemsize, (axis,), n, arrays=(array,))
 
 
 def _small(case: Case) -> Iterator[Collective]:

@@ -124,13 +124,15 @@ def test_a_cause_that_is_known_comes_first() -> None:
     assert finding.misconception not in (None, "first-wrong-stage", "wrong-after-the-stages")
 
 
-def test_values_in_several_regions_are_not_told() -> None:
-    """Nothing is said of a program whose values cannot be brought out."""
+def test_values_of_several_regions_are_told() -> None:
+    """If all are mapped over the same axes; nothing is said of a program whose values cannot be brought out."""
 
-    def twice(mesh: Any, x: Any, q: Any, k: Any) -> Any:
-        return attend()(mesh, attend()(mesh, x, q, k), q, k)
+    def twice(inner: Any) -> Any:
+        return lambda mesh, x, q, k: inner(mesh, attend()(mesh, x, q, k), q, k)
 
-    module = module_of(twice, CASE)
+    (finding,) = judge_case(ITEM, CASE, module_of(twice(attend()), CASE), None, 7)
+    assert finding.cause == "`mixed` is right (cut along 0 over x). The mistake comes after this value."
+    module = module_of(twice(along_one), CASE)
     with pytest.raises(stablehlo.Refused, match="several regions"):
         values_inside(module, CASE, hidden_inputs(CASE, 7))
     (finding,) = judge_case(ITEM, CASE, module, None, 7)

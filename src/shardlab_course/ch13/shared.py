@@ -53,6 +53,16 @@ def transformed(*dimensions: int) -> Callable[[np.ndarray], np.ndarray]:
     return transform
 
 
+def transforms(*dimensions: int) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+    """A function that returns what is computed on the way to such a transform, by name: one dimension after another."""
+
+    def steps(x: np.ndarray) -> dict[str, np.ndarray]:
+        done = [dimensions[: n + 1] for n in range(len(dimensions))]
+        return {f"the transform along {' and '.join(map(str, each))}": transformed(*each)(x) for each in done}
+
+    return steps
+
+
 def own_transform(*dimensions: int) -> Callable[[Mapping[str, int], np.ndarray], np.ndarray]:
     """A function that returns what a device makes of its block alone."""
     return lambda at, block: transformed(*dimensions)(block)

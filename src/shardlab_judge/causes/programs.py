@@ -27,7 +27,7 @@ def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = 
         case "S":
             return _of_places(observed)
         case "H" if cost is not None and all(c.executions is not None for c in observed.collectives):
-            beyond = item.beyond(observed.case) if hasattr(item, "beyond") else 0
+            beyond = item.beyond(observed) if hasattr(item, "beyond") else 0
             if observed.price <= cost.price + beyond and observed.slow <= cost.slow:
                 return prices.work(observed, cost.flops)
             likely = prices.likely(observed, cost.price) if observed.price > cost.price + beyond else None

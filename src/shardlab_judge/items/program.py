@@ -45,8 +45,8 @@ class ProgramItem(Item):
         draw: one further case from a random generator.
         drawn: how many further cases the grader draws.
         rtol, atol: tolerances of the values, with the reason in `tolerance`.
-        slack: payload bytes that the program may move beyond the reference, a number or a function of the case, with the
-            reason in `slack_reason`.
+        slack: payload bytes that the program may move beyond the reference, a number or a function of what was `Observed`,
+            with the reason in `slack_reason`.
         spare: the share of FLOPs that the program may spend beyond the reference.
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
@@ -63,7 +63,7 @@ class ProgramItem(Item):
     rtol: float = dataclasses.field(default=1e-5, kw_only=True)
     atol: float = dataclasses.field(default=1e-5, kw_only=True)
     tolerance: str = dataclasses.field(default="float32 sums in another order", kw_only=True)
-    slack: int | Callable[[Case], int] = dataclasses.field(default=0, kw_only=True)
+    slack: int | Callable[[Observed], int] = dataclasses.field(default=0, kw_only=True)
     slack_reason: str = dataclasses.field(default="", kw_only=True)
     spare: float = dataclasses.field(default=HUNDREDTH, kw_only=True)
     most: int | None = dataclasses.field(default=None, kw_only=True)
@@ -79,9 +79,9 @@ class ProgramItem(Item):
         """The public cases, then those drawn from `seed`."""
         return self.with_drawn(self.cases, self.draw, self.drawn, question, seed)
 
-    def beyond(self, case: Case) -> int:
-        """Payload bytes that the program may move beyond the reference in a case."""
-        return self.slack(case) if callable(self.slack) else self.slack
+    def beyond(self, observed: Observed) -> int:
+        """Payload bytes that this program may move beyond the reference."""
+        return self.slack(observed) if callable(self.slack) else self.slack
 
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
         """The cases, without values."""
@@ -175,7 +175,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
     Raises:
         stablehlo.Refused: the program is not allowed.
     """
-    from shardlab_judge.causes import stages
+    from shardlab_judge.causes import repairs, stages
     from shardlab_judge.measuring import measure, run
 
     observed = run(measure(module, case), hidden_inputs(case, seed), seed)
@@ -185,10 +185,23 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
         if found is not None:
             found = dataclasses.replace(found, where=case.title, moves=moves(observed) if letter == "H" else ())
             known = recognised(item, observed, letter, cost)
+            if known is None and letter == "V" and _of_right_shapes(item, observed):
+                known = repairs.likely(module, observed, lambda made: _is_right(item, made))
             if known is None and letter == "V" and item.names is not None:
                 known = stages.likely(item.names, module, observed)
             findings.append(explained(found, known))
     return findings
+
+
+def _of_right_shapes(item: ProgramItem, observed: Observed) -> bool:
+    """Whether only its values are wrong."""
+    if item.oracle is None or _is_right(item, observed):
+        return False
+    return [p.shape for p in observed.placements] == [right.shape for right in oracle_outputs(item, observed)]
+
+
+def _is_right(item: ProgramItem, observed: Observed) -> bool:
+    return next(unequal(item, observed, *oracle_outputs(item, observed)), None) is None
 
 
 def oracle_outputs(item: ProgramItem, observed: Observed) -> tuple[np.ndarray, ...]:
@@ -206,7 +219,7 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
         case "S":
             yield from _shardings(item, observed)
         case "H" if cost is not None:
-            yield from _communication(item, observed, cost.price + item.beyond(observed.case), cost.slow)
+            yield from _communication(item, observed, cost.price + item.beyond(observed), cost.slow)
         case "M" if cost is not None and observed.memory > cost.memory:
             yield Finding(
                 item.name,
@@ -227,7 +240,7 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
-    expected, moved = f"at most {budget:,} B a device{_slack(item, observed.case)}", describe(observed.collectives)
+    expected, moved = f"at most {budget:,} B a device{_slack(item, observed)}", describe(observed.collectives)
     if any(c.executions is None for c in observed.collectives):
         what = "Nobody can tell how often your program communicates: a loop's number of rounds depends on values."
         yield Finding(item.name, "H", what, expected=expected, got=moved)
@@ -294,9 +307,10 @@ def _tolerance(item: ProgramItem, value: Any) -> str:
     return f", within {item.atol + item.rtol * abs(value):.2g} ({item.tolerance})"
 
 
-def _slack(item: ProgramItem, case: Case) -> str:
+def _slack(item: ProgramItem, observed: Observed) -> str:
     """How much of the budget is beyond the reference, and why."""
-    return f", {item.beyond(case):,} of them because {item.slack_reason}" if item.slack_reason else ""
+    beyond = item.beyond(observed)
+    return f", {beyond:,} of them because {item.slack_reason}" if beyond > 0 else ""
 
 
 def _pattern(block: np.ndarray, right: np.ndarray) -> str:

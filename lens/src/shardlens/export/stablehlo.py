@@ -23,6 +23,7 @@ from jax.extend.mlir.dialects import stablehlo
 from jax.interpreters import mlir
 
 from shardlens.export import lapack
+from shardlens.export.changes import changes, unshare
 from shardlens.export.manual import Written, written
 from shardlens.export.values import bring_out
 from shardlens.sources import WRITER, Line, is_users, told, users_line
@@ -220,6 +221,33 @@ def with_values(admitted: Admitted, devices: int, targets: frozenset[str] = froz
             raise Refused("its values are in several regions")
         module = _canonical_bytes(parsed)
     return admit(module, devices, targets), axes
+
+
+def with_one_change(
+    admitted: Admitted, devices: int, targets: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, Admitted]]:
+    """The programs that differ from this one in one operation, and the change in words, after "if".
+
+    Args:
+        admitted: the program.
+        devices, targets: as for `admit`.
+    Example: `("one addition of f32[8] were a subtraction", ...)`.
+    """
+    for number in itertools.count():
+        with _new_context() as context:
+            parsed = _parse(admitted.module, context)
+            unshare(_functions(parsed), _walk)
+            found = changes(_walk(parsed.operation))
+            if number == len(found):
+                return
+            words, change = found[number]
+            change()
+            try:
+                module = _canonical_bytes(parsed)
+                made = admit(module, devices, targets)
+            except (Refused, ir.MLIRError):
+                continue
+        yield words, made
 
 
 def _numbered(module: bytes, context: ir.Context) -> bytes:

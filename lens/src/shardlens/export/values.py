@@ -13,28 +13,30 @@ from shardlens.export.manual import REGION
 Value = ir.Value[Any]
 MOST = 200
 """So many values are brought out, the first ones."""
-_KINDS = frozenset({"f16", "bf16", "f32", "f64"})
+_KINDS = frozenset({"f16", "bf16", "f32", "f64", "complex<f32>"})
 _MADE_OF_NOTHING = frozenset({"stablehlo.constant", "stablehlo.iota", "stablehlo.broadcast_in_dim"})
 """Operations whose results are no step of a computation."""
 
 
 def bring_out(main: ir.Operation) -> tuple[str, ...] | None:
-    """Adds the values of main's only `jax.shard_map` to its outputs, or main's own values if it has none.
+    """Adds the values of main's `jax.shard_map`s to its outputs, or main's own values if it has none.
 
     A block gets dimensions of size 1 in front, one for each axis that is mapped, so that the output holds all blocks.
 
     Returns:
-        Those axes, the slowest first; `None`, and nothing is changed, where there are several regions.
+        Those axes, the slowest first; `None`, and nothing is changed, where there are several regions with other axes.
     """
     block = main.regions[0].blocks[0]
     regions = [op.operation for op in block.operations if op.operation.name == REGION]
     if not regions:
         _return_also(main, _values(block))
         return ()
-    if len(regions) > 1 or (mesh := _mesh(main)) is None:
+    manual = {frozenset(_manual_axes(region)) for region in regions}
+    if len(manual) > 1 or (mesh := _mesh(main)) is None:
         return None
-    mapped = {axis: size for axis, size in mesh.items() if axis in _manual_axes(regions[0])}
-    _return_also(main, _widened(regions[0], mapped, "{}" if len(mapped) == len(mesh) else "{?}"))
+    mapped = {axis: size for axis, size in mesh.items() if axis in next(iter(manual))}
+    inner = "{}" if len(mapped) == len(mesh) else "{?}"
+    _return_also(main, [value for region in regions for value in _widened(region, mapped, inner)])
     return tuple(mapped)
 
 

@@ -18,6 +18,7 @@ from shardlab_course.ch13.shared import (
     lies,
     own_transform,
     transformed,
+    transforms,
 )
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
@@ -59,9 +60,9 @@ SLAB = (
 QUESTION = Question(
     "13.2", "A plane in slabs", difficulty=3, minutes=40,
     items=(
-        ProgramItem("slab_fft", {"V": 4, "S": 4, "H": 4}, oracle=transformed(0, 1), misconceptions=SLAB, rtol=1e-4,
-                    atol=1e-3, tolerance=TRANSFORM, cases=(of.plane(LINE, 16, 24), of.plane(WIDE, 20, 12)),
-                    draw=of.draw_plane),
+        ProgramItem("slab_fft", {"V": 4, "S": 4, "H": 4}, oracle=transformed(0, 1), names=transforms(1, 0),
+                    misconceptions=SLAB, rtol=1e-4, atol=1e-3, tolerance=TRANSFORM,
+                    cases=(of.plane(LINE, 16, 24), of.plane(WIDE, 20, 12)), draw=of.draw_plane),
     ),
     hints=(
         "Which of the two dimensions is whole on a device at the beginning? Which has to be whole at the end?",

@@ -18,6 +18,7 @@ from shardlab_course.ch13.shared import (
     lies,
     says,
     transformed,
+    transforms,
 )
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
@@ -79,7 +80,7 @@ QUESTION = Question(
     items=(
         ValueItem("pencils", {"P": 5.5}, predicted=True, misconceptions=GROUPS,
                   key={"first": 2, "second": 4, "bytes": 8192, "slabs": 16, "pencils": 256}),
-        ProgramItem("pencil_fft", {"V": 3, "S": 3, "H": 4.5}, oracle=transformed(0, 1, 2),
+        ProgramItem("pencil_fft", {"V": 3, "S": 3, "H": 4.5}, oracle=transformed(0, 1, 2), names=transforms(2, 1, 0),
                     misconceptions=PENCIL, rtol=1e-4,
                     atol=2e-3, tolerance=TRANSFORM,
                     cases=(of.cube(WIDE, 8, 12, 4), of.cube(TALL, 4, 8, 12)), draw=of.draw_cube),

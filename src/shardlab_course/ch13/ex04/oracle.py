@@ -39,6 +39,16 @@ def solved(density: np.ndarray, k0: np.ndarray, k1: np.ndarray) -> np.ndarray:
     return inverse(-transformed(0, 1)(density) / squares).real
 
 
+def steps(density: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way to the field, by name; of the wavenumbers only those that cut no dimension."""
+    field = potential(density)
+    return {
+        "the transform of each row": transformed(1)(density), "the spectrum": transformed(0, 1)(density),
+        "the field's spectrum": transformed(0, 1)(field),
+        "the field's spectrum, transformed back along 0": transformed(1)(field), "the field": field,
+    }  # fmt: skip
+
+
 def flipped(density: np.ndarray) -> np.ndarray:
     """The field with its sign lost."""
     return -potential(density)

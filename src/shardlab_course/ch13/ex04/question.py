@@ -62,7 +62,7 @@ POISSON = (
 QUESTION = Question(
     "13.4", "Poisson's equation in k-space", difficulty=4, minutes=55,
     items=(
-        ProgramItem("poisson", {"V": 9, "S": 3, "H": 6}, oracle=of.potential,
+        ProgramItem("poisson", {"V": 9, "S": 3, "H": 6}, oracle=of.potential, names=of.steps,
                     misconceptions=POISSON, rtol=1e-3, atol=1e-3,
                     tolerance="float32 transforms there and back; the longest wave is divided by a small square",
                     slack=8, slack_reason="the density's mean, one number, may be subtracted before or after",

@@ -383,3 +383,25 @@ def two_rounds_at_once():
             return lax.fori_loop(0, 6, step, (jnp.zeros_like(b), b, b, dot(b, b)), unroll=2)[0]
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)
+
+
+@wrong("-", 10)
+def b_gathered_for_nothing():
+    def cg(mesh, A, b):
+        def body(A, b):
+            def dot(u, v):
+                return lax.psum(jnp.vdot(u, v), "x")
+
+            def step(_, state):
+                x, r, p, rr = state
+                q = A @ lax.all_gather(p, "x", tiled=True)
+                alpha = rr / dot(p, q)
+                x, r = x + alpha * p, r - alpha * q
+                new = dot(r, r)
+                return x, r, r + new / rr * p, new
+
+            mine = lax.axis_index("x") * b.size
+            b = lax.dynamic_slice_in_dim(lax.all_gather(b, "x", tiled=True), mine, b.size)
+            return lax.fori_loop(0, 6, step, (jnp.zeros_like(b), b, b, dot(b, b)))[0]
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P("x"))(A, b)

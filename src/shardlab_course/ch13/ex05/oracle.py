@@ -46,6 +46,20 @@ def products_twice(o: Observed) -> bool:
     return (o.flops or 0) > 1.5 * STEPS * 2 * o.inputs[0].size / dict(o.case.axes)["x"]
 
 
+def before_the_loop(o: Observed) -> int:
+    """Bytes that a gather before the loop costs more: of b, where nothing is summed, or for a seventh product and its sums.
+
+    Each of six rounds has a product, a sum of two numbers, and ten FLOPs for each entry of a device's vectors.
+    """
+    matrix, b = o.inputs
+    if "all-reduce" not in o.kinds:
+        return int(b.nbytes) - 2 * 4 * (2 * STEPS + 1)
+    entries = b.size // dict(o.case.axes)["x"]
+    seven = 2 * (STEPS + 1) * matrix.size // dict(o.case.axes)["x"] + 10 * STEPS * entries
+    multiplied = (o.flops or 0) > seven and numbers_summed(o) == 2 * (STEPS + 1)
+    return int(b.nbytes) + 2 * 4 if multiplied else 0
+
+
 def numbers_summed(o: Observed) -> int:
     """How many float32 numbers all all-reduces give a device, all rounds counted."""
     return sum(c.payload_bytes * (c.executions or 0) for c in o.collectives if c.kind == "all-reduce") // 4

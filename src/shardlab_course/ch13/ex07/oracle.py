@@ -42,6 +42,11 @@ def solved_up(factor: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.solve(factor.T, b))
 
 
+def steps(factor: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name."""
+    return {"y, the solution on the way down": solved_down(factor, b), "x": substituted(factor, b)}
+
+
 def down_twice(factor: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The solution where the second system has the factor once more."""
     return solved_down(factor, solved_down(factor, b))

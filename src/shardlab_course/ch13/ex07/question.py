@@ -46,7 +46,7 @@ SUBSTITUTION = (
 QUESTION = Question(
     "13.7", "Down and up again", difficulty=4, minutes=50, optional=True,
     items=(
-        ProgramItem("substitute", {"V": 5, "S": 2.5, "H": 5, "M": 2.5}, oracle=of.substituted,
+        ProgramItem("substitute", {"V": 5, "S": 2.5, "H": 5, "M": 2.5}, oracle=of.substituted, names=of.steps,
                     misconceptions=SUBSTITUTION, checks=(Check("M", too_wide),), rtol=1e-4, atol=1e-4,
                     tolerance="float32 substitution with a well-conditioned factor",
                     cases=(of.factored(LINE, 32), of.factored(WIDE, 24)), draw=of.draw_factored),

@@ -250,10 +250,25 @@ def training(mesh: Axes, batch: int, length: int, sizes: tuple[int, int, int, in
     return Case(mesh, given, ((), *WEIGHTS, *(None,) * 6))
 
 
-def own_sums(case: Case) -> int:
-    """Bytes of two numbers a token and step from every device along model, for the device's own sequences."""
-    sizes, (batch, length) = dict(case.axes), case.inputs[0].shape
-    return 2 * 4 * sizes["model"] * STEPS * batch // sizes["data"] * (length - 1)
+def own_sums(o: Observed) -> int:
+    """Bytes that numbers a token cost beyond three sums a step: at most two from every device along model."""
+    sizes, (batch, length) = dict(o.case.axes), o.inputs[0].shape
+    tokens = batch // sizes["data"] * (length - 1)
+    arrays = [
+        (c.kind, math.prod(shape), c.executions or 0)
+        for c in o.collectives
+        if c.axes == ("model",)
+        for dtype, shape in c.arrays
+        if dtype == "f32"
+    ]
+    summed = sum(runs for kind, size, runs in arrays if kind == "all-reduce" and size == tokens)
+    apart = sum(
+        runs
+        for kind, size, runs in arrays
+        if (kind, size) in (("all-gather", tokens * sizes["model"]), ("reduce-scatter", tokens))
+    )
+    numbers = 2 * (summed - 3 * STEPS) + sizes["model"] * apart
+    return 4 * tokens * max(0, min(numbers, 2 * sizes["model"] * STEPS))
 
 
 def draw_training(rng: random.Random) -> Case:

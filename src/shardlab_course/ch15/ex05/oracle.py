@@ -133,9 +133,10 @@ def some_near_zero(rng: np.random.Generator, shape: tuple[int, ...], _: Sequence
     return x
 
 
-def another_sum(case: Case) -> int:
-    """Bytes that an all-reduce of the scale's gradient costs."""
-    return 2 * 4 * math.prod(case.inputs[2].shape)
+def another_sum(o: Observed) -> int:
+    """Bytes that an all-reduce of the scale's gradient costs, if there is one for each mesh axis."""
+    summed = [c.axes for c in o.collectives if c.kind == "all-reduce"]
+    return 2 * o.inputs[2].nbytes if sorted(summed) == [("data",), ("model",)] else 0
 
 
 def looked_up(over: Axes, size: int, d: int, batch: int) -> Case:
@@ -143,9 +144,10 @@ def looked_up(over: Axes, size: int, d: int, batch: int) -> Case:
     return Case(over, (Input((size, d), COLUMNS), Input((batch,), ("data",), "int32")), (ROWS,))
 
 
-def pairs(case: Case) -> int:
-    """Bytes of one more number an id."""
-    return 4 * math.prod(case.inputs[1].shape)
+def pairs(o: Observed) -> int:
+    """Bytes of one more number an id, where ids travel as pairs."""
+    arrays = [array for c in o.collectives for array in c.arrays]
+    return sum(4 * math.prod(shape) // 2 for dtype, shape in arrays if dtype == "s32" and shape[1:] == (2,))
 
 
 def quantised(over: Axes, batch: int, d: int, o: int) -> Case:
