@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import pathlib
 from typing import Any
 
 import jax
@@ -153,6 +155,40 @@ FAULTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         ("sent * gates[..., None]", "sent * lax.stop_gradient(gates)[..., None]"),
     ),
 }
+
+# What kind of mistake each is, as the page `loss_differs.md` counts them.
+CLASSES = {
+    "a sum or a mean over devices": (
+        "a sum is missing", "the residual inside a sum", "a sum over another axis", "a mean for a sum", "heads not summed",
+        "a sum for a mean", "a sum of means",
+    ),
+    "which device has which part": (
+        "heads of a neighbour", "a neighbour's expert", "one device has nothing", "no number on one device", "not sent",
+        "not sent back", "sent backwards", "one stage's weight", "all stages' outputs",
+    ),
+    "the order of rows, layers and ticks": (
+        "rows shifted", "weights of the layer before", "parts one too early", "outputs one too early", "routed backwards",
+    ),
+    "the formula": (
+        "another epsilon", "another scale", "another activation", "a mask that lets the next one see", "scores transposed",
+        "softmax over the queries", "softmax over the tokens", "no residual", "no residual in a stage", "no gate",
+    ),
+    "rounding to bfloat16": ("rounded activations", "rounded weights", "rounded on the way"),
+    "the gradient alone": (
+        "no gradient", "gates without a gradient", "a gradient twice", "a gradient twice, outside of names",
+        "a stage's gradient twice", "a gradient that goes one way of two",
+    ),
+}  # fmt: skip
+PAGE = pathlib.Path(__file__).parents[2] / "jupyter_book" / "loss_differs.md"
+
+
+def test_the_page_counts_the_faults() -> None:
+    """Its table has each class of them with its number."""
+    assert sorted(itertools.chain(*CLASSES.values())) == sorted(FAULTS)
+    table = [f"| {name} | {len(faults)} | {len(faults)} |" for name, faults in CLASSES.items()]
+    table.append(f"| all | {len(FAULTS)} | {len(FAULTS)} |")
+    assert "\n".join(table) in PAGE.read_text()
+    assert f"are compared {4 * len(parallel_pairs.PROGRAMS)} times" in PAGE.read_text()
 
 
 @functools.cache

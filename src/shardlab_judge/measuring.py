@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -67,8 +67,21 @@ def measure(module: bytes, case: Case) -> Measured:
     return Measured(compiled, specs, observed)
 
 
-def values_inside(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -> tuple[Axes, list[np.ndarray]]:
-    """What the program computes on its way, in order, `[axes..., block...]` each, and these axes of the mesh.
+@dataclasses.dataclass(frozen=True)
+class Inside:
+    """A value that a program computes on its way.
+
+    Args:
+        axes: of the mesh, over which it comes in blocks.
+        rounds: `[rounds, axes..., block...]`; one round outside of loops.
+    """
+
+    axes: Axes
+    rounds: np.ndarray
+
+
+def values_inside(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -> list[Inside]:
+    """What the program computes on its way, in order.
 
     Raises:
         stablehlo.Refused: its values cannot be brought out.
@@ -76,11 +89,19 @@ def values_inside(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -> 
     specs = situation(case.to_json())[1]
     count, targets = len(specs[0].sharding.device_set), lapack.TARGETS if case.lapack else frozenset()
     admitted = stablehlo.admit(module, count, targets)
-    opened, names = stablehlo.with_values(admitted, count, targets)
+    opened, fronts = stablehlo.with_values(admitted, count, targets)
     compiled = _lowered(jax.jit(stablehlo.rebuild(opened, specs)), specs).compile(compiler_options=QUICK)
     outputs = compiled(*(jax.device_put(x, spec.sharding) for x, spec in zip(inputs, specs)))
-    sizes = dict(case.axes)
-    return tuple((name, sizes[name]) for name in names), [np.asarray(x) for x in outputs[len(admitted.outputs) :]]
+    values = map(np.asarray, outputs[len(admitted.outputs) :])
+    return [_inside(value, front, dict(case.axes)) for value, front in zip(values, fronts, strict=True)]
+
+
+def _inside(value: np.ndarray, front: Sequence[str | int], sizes: Mapping[str, int]) -> Inside:
+    rounds = [n for n, entry in enumerate(front) if isinstance(entry, int)]
+    axes = [n for n, entry in enumerate(front) if isinstance(entry, str)]
+    moved = value.transpose([*rounds, *axes, *range(len(front), value.ndim)])
+    named = tuple((str(front[n]), sizes[str(front[n])]) for n in axes)
+    return Inside(named, moved.reshape(-1, *moved.shape[len(rounds) :]))
 
 
 def with_one_change(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -> Iterator[tuple[str, Observed]]:

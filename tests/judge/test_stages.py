@@ -13,11 +13,12 @@ import pytest
 import variants
 from shardlab.answers.exporting import exported
 from shardlab_course.chapters import QUESTIONS
-from shardlab_judge.cases import Case, Input, axes
+from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.causes.stages import blocks_in, has, likely
 from shardlab_judge.inputs import hidden_inputs, wide
+from shardlab_judge.items.design import DesignItem
 from shardlab_judge.items.program import ProgramItem, judge_case
 from shardlab_judge.measuring import values_inside
-from shardlens import blocks_of, stablehlo
 
 P = jax.P
 CASE = Case(axes(x=2, y=4), (Input((4, 6, 8), ("x",)), Input((8, 8), (None, "y")), Input((8, 8), (None, "y"))), (("x",),))
@@ -88,8 +89,8 @@ WRONG = {
         attend(mix=lambda w, x: jnp.sin(w @ x)),
         "`mixed` is right (cut along 0 over x). The mistake comes after this value.",
     ),
-    "along one axis": (along_one, "`scores` is right (copy). No value of your program is `weights`."),
-    "without shard_map": (by_itself, "`scores` is right (copy). No value of your program is `weights`."),
+    "along one axis": (along_one, "`scores` is right (the same on every device). No value of your program is `weights`."),
+    "without shard_map": (by_itself, "`scores` is right. No value of your program is `weights`."),
 }
 
 
@@ -113,9 +114,8 @@ def test_a_right_answer_has_no_finding() -> None:
     module = module_of(attend(), CASE)
     assert judge_case(ITEM, CASE, module, None, 7) == []
     inputs = hidden_inputs(CASE, 7)
-    found, values = values_inside(module, CASE, inputs)
-    for whole in steps(*map(wide, inputs)).values():
-        assert any(blocks_of(whole, each, found).relation for each in values)
+    seen = blocks_in(values_inside(module, CASE, inputs))
+    assert all(has(seen, whole) for whole in steps(*map(wide, inputs)).values())
 
 
 def test_a_cause_that_is_known_comes_first() -> None:
@@ -124,19 +124,137 @@ def test_a_cause_that_is_known_comes_first() -> None:
     assert finding.misconception not in (None, "first-wrong-stage", "wrong-after-the-stages")
 
 
-def test_values_of_several_regions_are_told() -> None:
-    """If all are mapped over the same axes; nothing is said of a program whose values cannot be brought out."""
+def in_two(turned: bool) -> Any:
+    """The scores in one `shard_map` and what is made of them in another; `turned`, with softmax over the queries."""
 
-    def twice(inner: Any) -> Any:
-        return lambda mesh, x, q, k: inner(mesh, attend()(mesh, x, q, k), q, k)
+    def answer(mesh: Any, x: Any, q: Any, k: Any) -> Any:
+        def scored(x: Any, q: Any, k: Any) -> Any:
+            return jax.lax.psum((x @ q) @ (x @ k).swapaxes(1, 2), "y") / 8**0.5
 
-    (finding,) = judge_case(ITEM, CASE, module_of(twice(attend()), CASE), None, 7)
-    assert finding.cause == "`mixed` is right (cut along 0 over x). The mistake comes after this value."
-    module = module_of(twice(along_one), CASE)
-    with pytest.raises(stablehlo.Refused, match="several regions"):
-        values_inside(module, CASE, hidden_inputs(CASE, 7))
-    (finding,) = judge_case(ITEM, CASE, module, None, 7)
-    assert finding.cause == ""
+        def mixed(scores: Any, x: Any) -> Any:
+            return jax.nn.softmax(scores, 1 if turned else -1) @ x
+
+        specs = P("x"), P(None, "y"), P(None, "y")
+        scores = jax.shard_map(scored, mesh=mesh, in_specs=specs, out_specs=P("x"))(x, q, k)
+        # Over x alone: the other axis stays the compiler's.
+        both = jax.shard_map(mixed, mesh=mesh, in_specs=(P("x"), P("x")), out_specs=P("x"), axis_names={"x"})
+        return both(scores, x)
+
+    return answer
+
+
+def test_several_regions() -> None:
+    """Values of each `shard_map` are found, with its own axes, in a right program and in a wrong one."""
+    inputs = hidden_inputs(CASE, 7)
+    seen = blocks_in(values_inside(module_of(in_two(False), CASE), CASE, inputs))
+    assert {axes for axes, _ in seen} >= {CASE.axes, CASE.axes[:1]}
+    assert all(has(seen, whole) for whole in steps(*map(wide, inputs)).values())
+    (finding,) = judge_case(ITEM, CASE, module_of(in_two(True), CASE), None, 7)
+    assert finding.cause == "`scores` is right (cut along 0 over x). No value of your program is `weights`."
+
+
+def thrice(x: np.ndarray, q: np.ndarray, k: np.ndarray) -> dict[str, np.ndarray]:
+    """Attention three times over, round by round."""
+    found: dict[str, np.ndarray] = {}
+    for n in range(1, 4):
+        found |= {f"{name} in layer {n} of 3": value for name, value in steps(x, q, k).items()}
+        x = found[f"mixed in layer {n} of 3"]
+    return found
+
+
+LAYERS = ProgramItem(
+    "attend", {"V": 1}, oracle=lambda *given: [*thrice(*given).values()][-1], names=thrice, cases=(CASE, CASE)
+)
+
+
+def in_rounds(where: str, wrong: int) -> Any:
+    """A `scan` of three layers in a `shard_map`, around one, or with none; softmax is of other scores in round `wrong`."""
+
+    def answer(mesh: Any, x: Any, q: Any, k: Any) -> Any:
+        manual = where != "alone"
+
+        def layer(x: Any, n: Any, q: Any, k: Any) -> Any:
+            terms = (x @ q) @ (x @ k).swapaxes(1, 2)
+            scores = (jax.lax.psum(terms, "y") if manual else terms) / 8**0.5
+            return jax.nn.softmax(jnp.where(n == wrong, jnp.sin(scores), scores)) @ x
+
+        def layers(x: Any, q: Any, k: Any, of: Any = layer) -> Any:
+            return jax.lax.scan(lambda x, n: (of(x, n, q, k), None), x, jnp.arange(3))[0]
+
+        def mapped(f: Any, *more: Any) -> Any:
+            specs = P("x"), *more, P(None, "y"), P(None, "y")
+            return jax.shard_map(f, mesh=mesh, in_specs=specs, out_specs=P("x"))
+
+        if where == "inside":
+            return mapped(layers)(x, q, k)
+        return layers(x, q, k, mapped(layer, P()) if manual else layer)
+
+    return answer
+
+
+@pytest.mark.parametrize("where", ["inside", "around", "alone"])
+def test_rounds_of_a_loop(where: str) -> None:
+    """The finding says the round in which the values part."""
+    (finding,) = judge_case(LAYERS, CASE, module_of(in_rounds(where, 1), CASE), None, 7)
+    relation = "" if where == "alone" else " (cut along 0 over x)"
+    right, missing = f"`scores in layer 2 of 3` is right{relation}", "No value of your program is `weights in layer 2 of 3`"
+    assert finding.cause == f"{right}. {missing}."
+    inputs = hidden_inputs(CASE, 7)
+    seen = blocks_in(values_inside(module_of(in_rounds(where, 3), CASE), CASE, inputs))
+    assert all(has(seen, whole) for whole in thrice(*map(wide, inputs)).values())
+
+
+def test_a_loop_whose_rounds_nobody_knows() -> None:
+    """Its values stay inside; what the program computes around it is still told."""
+
+    def answer(mesh: Any, x: Any, q: Any, k: Any) -> Any:
+        def body(x: Any, q: Any, k: Any) -> Any:
+            scores = jax.lax.psum((x @ q) @ (x @ k).swapaxes(1, 2), "y") / 8**0.5
+            return jax.lax.while_loop(lambda s: s.sum() < 0, lambda s: s + 1, jax.nn.softmax(scores, 1)) @ x
+
+        specs = P("x"), P(None, "y"), P(None, "y")
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x"), check_vma=False)(x, q, k)
+
+    (finding,) = judge_case(ITEM, CASE, module_of(answer, CASE), None, 7)
+    assert finding.cause == "`scores` is right (cut along 0 over x). No value of your program is `weights`."
+
+
+# What is said of refused answers, whether their cause is known or not.
+TOLD = {
+    "15.3 averaged": "The terms of `the loss` are right (term of a sum over stage), but no value of your program is their "
+    "sum. No value of your program is `the gradient of all stages' outputs`: one is 1/8 times it.",
+    "11.2 first_use": "`v of W in step 1 of 5` is right. No value of your program is `the gradient of E in step 1 of 5`.",
+    "11.2 forgets": "`the gradient of E in step 2 of 5` is right. No value of your program is `m of E in step 2 of 5`.",
+    "15.1 check_off": "`the loss in step 1 of 5` is right (the same on every device). No value of your program is "
+    "`the gradient of U in step 1 of 5`: one is 8 times it.",
+    "15.1 plain_descent": "`the gradient of E in step 2 of 5` is right (the same on every device). No value of your program "
+    "is `the speed of E in step 2 of 5`.",
+    "15.3 all_stages": "`the output of all stages` is right (cut along 0 over stage). No value of your program is "
+    "`the loss`.",
+    "15.3 gradient_psum": "`the gradient of W` is right (cut along 0 over stage). The mistake comes after this value.",
+    "15.6 uphill": "`the gradient of W1` is right (cut along 1 over x, y). The mistake comes after this value.",
+}
+
+
+def exercised(question: str, item: Any, name: str) -> tuple[Any, list[Case]]:
+    """An answer's function and the public cases, as the answer's layout has them where there is one."""
+    function, cases = variants.of(question)[name].variables()[item.name], [*item.cases]
+    if isinstance(item, DesignItem):
+        layout = {array: tuple(spec) for array, spec in function["layout"].items()}
+        return function["step"], [item.laid_out(case, layout) for case in cases]
+    return function, cases
+
+
+@pytest.mark.thorough(after=1)
+@pytest.mark.parametrize("answer", TOLD)
+def test_a_refused_answer(answer: str) -> None:
+    """In loops and pipelines too the sentence names the value, and the step in which it is the first that is wrong."""
+    question, name = answer.split()
+    item: Any = next(each for each in QUESTIONS[question].items if getattr(each, "names", None))
+    function, (case, *_) = exercised(question, item, name)
+    module, inputs = module_of(function, case, item.name), hidden_inputs(case, 7)
+    found = likely(item.names, module, Observed(case, inputs=inputs))
+    assert found is not None and found.cause == TOLD[answer]
 
 
 NAMED = [
@@ -148,11 +266,11 @@ NAMED = [
 
 
 @pytest.mark.parametrize("question, item", NAMED)
-def test_the_solution_has_every_stage(question: str, item: ProgramItem) -> None:
+def test_the_solution_has_every_stage(question: str, item: Any) -> None:
     """What an exercise names is computed by its solution, in every public case."""
-    solution = variants.of(question)[variants.REFERENCE].variables()[item.name]
-    for case in item.cases:
+    function, cases = exercised(question, item, variants.REFERENCE)
+    for case in cases:
         inputs = hidden_inputs(case, None)
-        found, values = values_inside(module_of(solution, case, item.name), case, inputs)
-        for name, whole in item.names(*map(wide, inputs)).items():  # type: ignore[misc]
-            assert any(blocks_of(whole, each, found).relation for each in values), name
+        seen = blocks_in(values_inside(module_of(function, case, item.name), case, inputs))
+        for name, whole in item.names(*map(wide, inputs)).items():
+            assert has(seen, whole), name

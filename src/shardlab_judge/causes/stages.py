@@ -1,55 +1,91 @@
 """Which of an exercise's named values a program with wrong outputs still computes, and what it has of the next one instead.
 
-The judge brings out what a program computes on its way, from its StableHLO. Names do not survive an export, so a value is
-known by its numbers: on all devices together it is the named one, cut, copied, or the terms of a sum.
+The judge brings out what a program computes on its way, from its StableHLO: in each `jax.shard_map`, and in each round of
+a loop. Names do not survive an export, so a value is known by its numbers: on all devices together it is the named one,
+cut, copied, or the terms of a sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import jax
 import numpy as np
 
 from shardlab_judge.cases import Observed
 from shardlab_judge.inputs import wide
-from shardlab_judge.measuring import values_inside
+from shardlab_judge.measuring import Inside, values_inside
 from shardlab_judge.question import Misconception
-from shardlens import blocks_of, stablehlo
+from shardlens import Axes, blocks_of, stablehlo
 
 IDS = frozenset({"first-wrong-stage", "wrong-after-the-stages"})
 """What it names."""
-TERMS = "term of a sum"
-"""In what is said of blocks: each device has a term."""
+TERMS, WHOLE, COPY = "term of a sum", "whole", "copy"
+"""In what is said of blocks: each device has a term; there are none; each device has all."""
+EVERYWHERE = "the same on every device"
+Blocks = tuple[Axes, np.ndarray]
+"""`[axes..., block...]`, and these axes."""
 
 
 def likely(names: Callable[..., Mapping[str, np.ndarray]], module: bytes, observed: Observed) -> Misconception | None:
     """The last named value that the program has, and the next one, which it does not have."""
     try:
-        axes, values = values_inside(module, observed.case, observed.inputs)
+        seen = blocks_in(values_inside(module, observed.case, observed.inputs))
     except (stablehlo.Refused, jax.errors.JaxRuntimeError):
         return None
     wanted = {name: np.asarray(value) for name, value in names(*map(wide, observed.inputs)).items()}
-    found = {name: [blocks_of(right, each, axes) for each in values] for name, right in wanted.items()}
-    relations = {name: _nearest([each.relation for each in of if each.relation]) for name, of in found.items()}
-    right = [name for name in wanted if relations[name]]
-    before = _told(right[-1], relations[right[-1]]) if right else ""
-    rest = [*wanted][[*wanted].index(right[-1]) + 1 :] if right else [*wanted]
+    last, relation = next(((name, found) for name in reversed(wanted) if (found := has(seen, wanted[name]))), ("", ""))
+    before = _told(last, relation) if last else ""
+    rest = [*wanted][[*wanted].index(last) + 1 :] if last else [*wanted]
     if not rest:
         return Misconception("wrong-after-the-stages", f"{before}. The mistake comes after this value.")
-    words = next((each.instead for each in found[rest[0]] if each.instead), "").replace("the plain value", "it")
+    words = _instead(seen, wanted[rest[0]]).replace("the plain value", "it")
     if not before and not words:
         return None  # nothing is known of where it goes wrong
     missing = f"No value of your program is `{rest[0]}`" + f": one is {words}" * bool(words)
     return Misconception("first-wrong-stage", f"{before}. {missing}." if before else f"{missing}.")
 
 
-def _nearest(relations: list[str]) -> str:
-    """What the program has of a value: itself rather than terms of it."""
-    return next((each for each in relations if TERMS not in each), next(iter(relations), ""))
+def has(seen: Iterable[Blocks], right: np.ndarray) -> str:
+    """What some value of a program is of this one, in words: itself rather than terms of it; empty where none is.
+
+    Of a value that is in no `jax.shard_map` the devices' blocks are not known, and it is `WHOLE`.
+    """
+    rtol = 1e-4 if right.size > 1 else 2e-5  # many single numbers are near one another
+    terms = ""
+    for axes, blocks in seen:
+        if relation := blocks_of(right, blocks, axes, rtol, simple=False).relation:
+            if TERMS not in relation:
+                return relation if axes else WHOLE
+            terms = terms or relation
+    return terms
+
+
+def _instead(seen: Iterable[Blocks], right: np.ndarray) -> str:
+    """What some value is in place of this one; a single number is some multiple of many others."""
+    found = (blocks_of(right, blocks, axes).instead for axes, blocks in seen)
+    return next(filter(None, found), "") if right.size > 1 else ""
+
+
+def blocks_in(values: Iterable[Inside]) -> list[Blocks]:
+    """All devices' blocks of each value, of a loop's in each round."""
+    return [(value.axes, blocks) for value in values for blocks in _blocks(value)]
+
+
+def _blocks(value: Inside) -> Iterator[np.ndarray]:
+    """The value of each round; and of a pipeline, which computes part `m` on device `s` in round `s + m`, all parts."""
+    yield from value.rounds
+    count = len(value.rounds)
+    for at, (_, stages) in enumerate(value.axes):
+        if 1 < stages <= count:
+            tick = np.arange(stages)[:, None] + np.arange(count - stages + 1)
+            by_stage = np.moveaxis(value.rounds, 1 + at, 0)
+            for ticks in (tick, count - 1 - tick):  # a backward pass begins with the last
+                parts = by_stage[np.arange(stages)[:, None], ticks]
+                yield np.moveaxis(np.moveaxis(parts, 1, len(value.axes)), 0, at)
 
 
 def _told(name: str, relation: str) -> str:
     if TERMS in relation:
         return f"The terms of `{name}` are right ({relation}), but no value of your program is their sum"
-    return f"`{name}` is right ({relation})"
+    return f"`{name}` is right" + f" ({relation.replace(COPY, EVERYWHERE)})" * (relation != WHOLE)

@@ -14,6 +14,8 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from shardlab_judge import responses
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.causes.misconceptions import find_misconception
@@ -55,6 +57,7 @@ class DesignItem(Item):
         fronts: the file where `text` keeps what they cost.
         room: bytes that a device may hold, as a multiple of all bytes divided by the devices.
         rtol, atol: tolerances of the values.
+        names: as for a `ProgramItem`.
     """
 
     oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
@@ -66,6 +69,7 @@ class DesignItem(Item):
     room: float = dataclasses.field(kw_only=True)
     rtol: float = dataclasses.field(default=1e-4, kw_only=True)
     atol: float = dataclasses.field(default=1e-5, kw_only=True)
+    names: Callable[..., Mapping[str, np.ndarray]] | None = dataclasses.field(default=None, kw_only=True)
     kind = "design"
     sees = ("like", "local", "when", "error")
     form = "a dict with a layout and a step"
@@ -112,7 +116,7 @@ class DesignItem(Item):
         """What is judged of the program by itself."""
         points = {letter: of for letter, of in self.points.items() if letter in "VS"}
         asked = ProgramItem(self.name, points, misconceptions=self.misconceptions, oracle=self.oracle, cases=self.cases)
-        return dataclasses.replace(asked, rtol=self.rtol, atol=self.atol)
+        return dataclasses.replace(asked, rtol=self.rtol, atol=self.atol, names=self.names)
 
     def laid_out(self, case: Case, layout: Mapping[str, Any]) -> Case:
         """The case with its inputs and outputs where a layout puts them.

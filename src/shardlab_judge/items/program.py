@@ -52,7 +52,8 @@ class ProgramItem(Item):
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
         names: of the global inputs, the values on the way to the output by name, in order. Of wrong values without a known
-            cause it is said which of these the program still has.
+            cause it is said which of these the program still has. What a loop computes has a name for each round, such as
+            `the loss in step 2 of 5`; what a pipeline computes is one value, stages by parts of the batch.
     """
 
     oracle: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
 
 from shardlens.diverging.instead import Wrong, instead
 from shardlens.diverging.numbers import comparable
-from shardlens.diverging.relations import possible
+from shardlens.diverging.relations import Relation, possible
 from shardlens.placement import Axes
 
 _TELLING = ("times the plain value", "the block of the device", "transposed", "shifted by")
@@ -31,7 +32,7 @@ class BlocksOf:
     instead: str
 
 
-def blocks_of(whole: Any, blocks: Any, axes: Axes, rtol: float = 1e-4) -> BlocksOf:
+def blocks_of(whole: Any, blocks: Any, axes: Axes, rtol: float = 1e-4, simple: bool = True) -> BlocksOf:
     """What the devices' blocks are of a whole value: cuts, copies, terms of a sum, or one of these with a simple change.
 
     Args:
@@ -39,21 +40,29 @@ def blocks_of(whole: Any, blocks: Any, axes: Axes, rtol: float = 1e-4) -> Blocks
         blocks: `[axes..., block...]`, the block of each device of a mesh.
         axes: of this mesh, with their sizes; none for a value that is whole itself.
         rtol: by what part of the value's largest element a right block may differ.
+        simple: whether to look for simple changes too, which takes longer.
     Example:
         >>> x = np.arange(8.0)
         >>> blocks_of(x, x.reshape(4, 2), (("x", 4),)), blocks_of(x, 3 * x.reshape(4, 2), (("x", 4),))
         (BlocksOf(relation='cut along 0 over x', instead=''), BlocksOf(relation='', instead='3 times the plain value'))
     """
+    allowed = _possible(np.shape(whole), np.shape(blocks)[len(axes) :], tuple(axes))
+    if not allowed:
+        return BlocksOf("", "")
     whole, blocks, sizes = comparable(whole)[None], comparable(blocks)[None], dict(axes)
     if not np.ptp(whole) and whole.size > 1 or not np.abs(whole).max(initial=0):
         return BlocksOf("", "")
-    allowed = [*possible(whole.shape[1:], blocks.shape[1 + len(sizes) :], sizes)]
     near = rtol * float(np.abs(whole).max())
     for each in allowed:
         if each.error(whole, blocks).max(initial=0) <= near:
             return BlocksOf(str(each), "")
-    if not allowed or not np.isfinite(blocks).all():
+    if not simple or not np.isfinite(blocks).all():
         return BlocksOf("", "")
     found = instead(Wrong(whole, None, blocks, sizes, allowed, {}, near, {}))
     told = found.known and any(words in found.words for words in _TELLING) and not found.devices
     return BlocksOf("", found.words if told else "")
+
+
+@functools.lru_cache(maxsize=4096)
+def _possible(shape: tuple[int, ...], block: tuple[int, ...], axes: Axes) -> tuple[Relation, ...]:
+    return tuple(possible(shape, block, dict(axes)))

@@ -123,6 +123,7 @@ class _Reading:
         if (
             factor
             and number(factor) != "1"
+            and abs(factor) * np.abs(due).max() > _FEW * self.near  # next to nothing fits everywhere
             and self.fits(self.due * factor)
             and (self.due[0].size >= _FEW or _whole(factor))
         ):

@@ -25,7 +25,7 @@ from jax.interpreters import mlir
 from shardlens.export import lapack
 from shardlens.export.changes import changes, unshare
 from shardlens.export.manual import Written, written
-from shardlens.export.values import bring_out
+from shardlens.export.values import Front, bring_out
 from shardlens.sources import WRITER, Line, is_users, told, users_line
 
 # A two-layer transformer's training step has 7 kB. Far beyond these limits lie programs that compile for longer than the
@@ -203,24 +203,25 @@ def rebuild(admitted: Admitted, specs: tuple[jax.ShapeDtypeStruct, ...]) -> Any:
     return exported.call
 
 
-def with_values(admitted: Admitted, devices: int, targets: frozenset[str] = frozenset()) -> tuple[Admitted, tuple[str, ...]]:
+def with_values(admitted: Admitted, devices: int, targets: frozenset[str] = frozenset()) -> tuple[Admitted, list[Front]]:
     """The same program, which also returns the values that it computes on its way.
 
     Args:
         admitted: the program.
         devices, targets: as for `admit`.
     Returns:
-        The program, its further outputs `[axes..., block...]`, and these axes of the mesh, the slowest first. Without a
-        `jax.shard_map` there are no axes, and values are whole.
+        The program, and for each further output what stands in front of the value's own dimensions, the outermost first:
+        the name of a mesh axis, along which the devices' blocks lie, or how many rounds a loop has.
     Raises:
-        Refused: its values cannot be brought out, or they are too many.
+        Refused: they are too many, or too large.
     """
     with _new_context() as context:
         parsed = _parse(admitted.module, context)
-        if (axes := bring_out(_main(parsed))) is None:
-            raise Refused("its values are in several regions")
+        functions = {_text(f.attributes, "sym_name"): f for f in _functions(parsed)}
+        if (fronts := bring_out(_main(parsed), functions)) is None:
+            raise Refused("it computes too many values")
         module = _canonical_bytes(parsed)
-    return admit(module, devices, targets), axes
+    return admit(module, devices, targets), fronts
 
 
 def with_one_change(

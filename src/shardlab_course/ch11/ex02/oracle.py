@@ -55,6 +55,22 @@ def trained(
     return train
 
 
+def named(x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name, step by step; a step moves weights by too little to tell wrong ones."""
+    found: dict[str, np.ndarray] = {}
+    names = ("E", "W")
+    state = [(np.zeros_like(a), np.zeros_like(a)) for a in weights]
+    for n in range(1, STEPS + 1):
+        first, second, inner = tied_slopes(x, y, *weights)
+        slopes = first + second, inner
+        state = [(FIRST * m + (1 - FIRST) * g, SECOND * v + (1 - SECOND) * g**2) for (m, v), g in zip(state, slopes)]
+        weights = tuple(moved(w, m, v, n) for w, (m, v) in zip(weights, state))
+        for name, gradient, (m, v) in reversed([*zip(names, slopes, state)]):  # E, which is used twice, last
+            held = {f"the gradient of {name}": gradient, f"m of {name}": m, f"v of {name}": v}
+            found |= {f"{part} in step {n} of {STEPS}": value for part, value in held.items()}
+    return found
+
+
 def state_whole(o: Observed) -> bool:
     """Whether some of the optimizer's state lies whole on every device."""
     return any(block.shape == where.shape for shards, where in zip(o.shards[2:], o.placements[2:]) for _, _, block in shards)

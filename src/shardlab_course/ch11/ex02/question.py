@@ -67,7 +67,7 @@ QUESTION = Question(
     "11.2", "ZeRO-1, with tied weights", difficulty=4, minutes=55,
     known_as="stage 1 of ZeRO (Rajbhandari and others, 2020)",
     items=(
-        ProgramItem("train", {"V": 6, "S": 6, "H": 3, "M": 3}, oracle=of.trained(),
+        ProgramItem("train", {"V": 6, "S": 6, "H": 3, "M": 3}, oracle=of.trained(), names=of.named,
                     misconceptions=TRAIN, rtol=1e-3,
                     atol=3e-4, tolerance="five steps of Adam, which divides small numbers by small numbers",
                     cases=(of.training(LINE, 32, 24, 16), of.training(PLANE, 24, 20, 12)), draw=of.draw_training),

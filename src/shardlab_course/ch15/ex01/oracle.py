@@ -129,6 +129,25 @@ def trained(
     return train
 
 
+def steps(tokens: np.ndarray, *weights: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name, step by step; gradients in the order in which they are.
+
+    Weights are not among it: a step moves them by so little that wrong ones are near the right ones.
+    """
+    named: dict[str, np.ndarray] = {}
+    speeds, names = tuple(map(np.zeros_like, weights)), ("E", "A", "C", "W1", "W2", "U")
+    for n in range(1, STEPS + 1):
+        kept, (loss, found) = forward(tokens, weights), slopes(tokens, weights)
+        held = {"the heads' answers": kept.attended[4], "the hidden layer": kept.active, "the logits": kept.logits}
+        held |= {"the loss": np.array(loss)}
+        held |= {f"the gradient of {name}": gradient for name, gradient in reversed([*zip(names, found)])}
+        speeds = tuple(KEEP * v + g for v, g in zip(speeds, found))
+        weights = tuple(w - RATE * v for w, v in zip(weights, speeds))
+        held |= {f"the speed of {name}": v for name, v in zip(names, speeds)}
+        named |= {f"{name} in step {n} of {STEPS}": value for name, value in held.items()}
+    return named
+
+
 def losses_like(o: Observed, oracle: Callable[..., Arrays]) -> bool:
     """Whether the five losses are those of another training."""
     losses = oracle(o.inputs[0], *wide(o)[1:])[0]

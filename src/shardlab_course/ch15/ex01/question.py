@@ -88,7 +88,8 @@ QUESTION = Question(
     "15.1", "A transformer over two axes, by hand", difficulty=5, minutes=130,
     known_as="data parallelism times Megatron-LM's tensor parallelism (Narayanan and others, 2021)",
     items=(
-        ProgramItem("hand_train", {"V": 14, "S": 7, "H": 14, "M": 7}, oracle=of.trained(), misconceptions=TRAIN,
+        ProgramItem("hand_train", {"V": 14, "S": 7, "H": 14, "M": 7}, oracle=of.trained(), names=of.steps,
+                    misconceptions=TRAIN,
                     tolerance="five steps of float32 sums, in another order", manual=True,
                     slack=of.own_sums,
                     slack_reason="the loss may move a few more numbers a token, such as every device's own sum",

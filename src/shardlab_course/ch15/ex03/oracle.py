@@ -68,6 +68,18 @@ def outputs(w: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.stack(made[1:])
 
 
+def steps(w: np.ndarray, x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed on the way, by name; what the pipeline computes is of all stages, stages by microbatches."""
+    made, narrow = outputs(w, x), math.sqrt(w.shape[-1])
+    back, slopes = 2 * (made[-1] - y) / y.size, []
+    for stage, out in zip(w[::-1], made[::-1]):
+        slopes.append(back)
+        back = back * (1 - out**2) @ stage.T / narrow
+    loss, gradient = piped(w, x, y)
+    named = {"the output of all stages": made, "the loss": loss}
+    return named | {"the gradient of all stages' outputs": np.stack(slopes[::-1]), "the gradient of W": gradient}
+
+
 def every_stage(o: Observed) -> bool:
     """Whether all stages' outputs are compared with targets: each with its microbatch's, or all with the last stage's."""
     w, x, y = wide(o)

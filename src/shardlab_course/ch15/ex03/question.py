@@ -118,7 +118,7 @@ QUESTION = Question(
     items=(
         ValueItem("idle", {"P": 7}, predicted=True, misconceptions=BUBBLE, rtol=0.01,
                   key={"one": 3 / 4, "four": 3 / 7, "sixteen": 3 / 19, "a_tenth": 27}),
-        ProgramItem("pipeline", {"V": 14, "S": 3.5, "H": 10.5}, oracle=of.piped,
+        ProgramItem("pipeline", {"V": 14, "S": 3.5, "H": 10.5}, oracle=of.piped, names=of.steps,
                     misconceptions=PIPELINE, manual=True,
                     rtol=1e-4, atol=1e-5, tolerance="float32 sums over microbatches, in another order",
                     slack=8, slack_reason="the loss may be summed apart from its gradient",

@@ -92,7 +92,7 @@ def _travels(o: Observed, one: tuple[int, int], two: tuple[int, int], kind: str 
 QUESTION = Question(
     "15.6", "Free design", difficulty=5, minutes=180,
     items=(
-        DesignItem("design", {"V": 10, "S": 10, "D": 40}, oracle=of.stepped, misconceptions=DESIGN,
+        DesignItem("design", {"V": 10, "S": 10, "D": 40}, oracle=of.stepped, names=of.steps, misconceptions=DESIGN,
                    cases=(of.free(of.WIDE_XY, 96, 48, 128, 32), of.free(of.TALL_XY, 64, 40, 96, 24)),
                    arrays=("X", "Y", "W1", "W2"), kept=("W1", "W2"), designs=family(), room=2.5,
                    fronts=pathlib.Path(__file__).with_name("fronts.json")),
