@@ -77,7 +77,7 @@ WHOLE = "name every dimension, or write '...' on both sides for those that stay 
 # Each row: devices or mesh, shape, expression, id, what, carets, mend.
 MISFITS = {
     "no-number": (8, (8,), "a -> a", "numbers-do-not-multiply",
-                  "no number stands on the right, and there are 8 devices.", "", 'write "a -> * a" or "a -> a*".'),
+                  "there is no number on the right, and there are 8 devices.", "", 'write "a -> * a" or "a -> a*".'),
     "too-few": (8, (8,), "a -> a2", "numbers-do-not-multiply",
                 "the numbers give 2 parts, and there are 8 devices.", "      ^^", 'write "a -> * a2" or "a -> a2*".'),
     "too-many": (8, (8, 8), "a b -> a4 b4", "numbers-do-not-multiply",
@@ -107,7 +107,7 @@ MISFITS = {
                       " ^ ^ ^^^", "name at most 1: '...' stands for the dimensions without a name."),
     "size": (8, (6, 8), "a b -> a4 b2", "parts-do-not-divide", "4 parts do not divide dimension 'a' of size 6.",
              "        ^^", 'make \'a\' a multiple of 4, or write "a b -> a2 b4" or "a b -> a2 b2*".'),
-    "no-mesh": (8, (8, 8), "a b -> a@x b", "mesh-missing", "the expression names mesh axes, and there is no mesh.",
+    "no-mesh": (8, (8, 8), "a b -> a@x b", "mesh-missing", "the expression names mesh axes, but there is no mesh.",
                 "        ^^^", "pass mesh=..., or work inside `with jax.set_mesh(mesh):`."),
     "missing": (8, (8, 4), "a b -> a8", "dimension-missing", "dimension 'b' is missing on the right.",
                 "   ^", "write 'b' there to leave it unsharded, or 'b2' to cut it in 2."),

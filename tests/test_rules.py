@@ -95,7 +95,7 @@ def test_dry_run_equals_placement() -> None:
         assert row.bytes_per_device == leaf.addressable_shards[0].data.nbytes
 
 
-COPIES_RULE = 'add a rule for each, or a last one for all others: (".*", "... -> * ...") holds copies.'
+COPIES_RULE = 'add a rule for each leaf, or a last rule for all others: (".*", "... -> * ...") holds copies.'
 
 # Each row: the rules, and the whole message.
 BAD = {

@@ -150,11 +150,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a text for values": (
         lambda: lens.facts(lambda x: x, X, right="ones"),
-        "[no-values] right= compares values, and holds a str.",
+        "[no-values] right= compares values, but it holds a str.",
     ),
     "a description for values": (
         lambda: lens.facts(lambda x: x, X, right=described((4, 2))),
-        "[no-values] right= compares values, and holds a ShapeDtypeStruct.",
+        "[no-values] right= compares values, but it holds a ShapeDtypeStruct.",
     ),
 }
 

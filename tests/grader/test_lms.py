@@ -320,7 +320,7 @@ def test_ids_are_the_gradebooks(tmp_path: pathlib.Path) -> None:
         return archives.collect(tmp_path / "all.zip", PRESETS["canvas"], students, {}, course, NAME, known)
 
     for students, known, said in (
-        ({"4711": "123"}, ["00123", "7"], "123 is spelled in another way in the gradebook"),
+        ({"4711": "123"}, ["00123", "7"], "123 is spelled differently in the gradebook"),
         ({"4711": "gus"}, ["ivo"], "none of them is in the gradebook"),
     ):
         with pytest.raises(ShardlabError, match="lms-ids") as error:

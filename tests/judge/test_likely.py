@@ -259,7 +259,7 @@ def test_one_place_off(right: np.ndarray) -> None:
     """All slices one place late or early, and something else at the end."""
     late = np.concatenate([np.zeros((1, 12)), right[:-1]])
     found = likely(seen(late, ("x",)), (right,))
-    assert found.id == "one-place-off" and found.cause == "Along dimension 0 everything stands one place too late."
+    assert found.id == "one-place-off" and found.cause == "Along dimension 0 everything is one place too late."
     assert "too early" in likely(seen(np.concatenate([right[:, 1:], right[:, :1] * 3], 1)), (right,)).cause
     assert named(seen(np.concatenate([np.zeros((2, 12)), right[:-2]])), right) is None
 

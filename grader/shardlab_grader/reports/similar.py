@@ -130,8 +130,8 @@ def sentences(found: Sequence[Alike] | None, assignment: str) -> list[str]:
     return [
         *more,
         f"Listed: answers of at least {LEAST} lines that are equal after renaming and that few of the class wrote.",
-        "A right short answer proves nothing: many who work alone write the same. Ask both students about their programs: "
-        f"shardlab-grader viva {assignment}",
+        "A right answer that is short proves nothing: many students who work alone write the same one. Ask both students "
+        f"about their programs: shardlab-grader viva {assignment}",
     ]
 
 

@@ -169,7 +169,7 @@ def _misfits(shape: Sequence[int], sizes: Mapping[str, int], entries: Sequence[t
         if axis not in sizes:
             yield f"The mesh has no axis {axis!r}."
         elif used.count(axis) > 1:
-            yield f"The axis {axis!r} stands in the spec {used.count(axis)} times."
+            yield f"The axis {axis!r} appears in the spec {used.count(axis)} times."
     if len(entries) > len(shape):
         yield f"The spec has {len(entries)} entries, and the array has {len(shape)} dimensions."
     for number, (n, entry) in enumerate(zip(shape, entries)):
@@ -217,7 +217,7 @@ def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
         return placed(sharding, tuple(x.shape), str(x.dtype))
     except NotImplementedError as error:
         what = "this array is not added up yet: each device holds one term of each element, and no device holds a slice."
-        mend = "add the terms up first, by jax.reshard(x, P(...)); the terms are in x.addressable_shards."
+        mend = "first add the terms up with jax.reshard(x, P(...)); the terms are in x.addressable_shards."
         raise LensError("partial-sums", what, where=f"x is cut by {sharding}", mend=mend) from error
 
 
@@ -233,7 +233,7 @@ def placed(sharding: Any, shape: tuple[int, ...], dtype: str | None = None) -> P
     if isinstance(sharding, jax.sharding.NamedSharding) and len(sharding.spec) > len(shape):
         # JAX itself looks up the missing dimension in a list, and says no more than that.
         what = f"the spec has {len(sharding.spec)} entries, and the array has {len(shape)} dimensions."
-        where, mend = f"{sharding.spec}   shape {list(shape)}", "give it one entry for each dimension at most."
+        where, mend = f"{sharding.spec}   shape {list(shape)}", "give it at most one entry for each dimension."
         raise LensError("spec-does-not-fit", what, where=where, mend=mend)
     # JAX writes slice(None) for a whole dimension and numbers for parts of it; `indices` makes numbers of both.
     mapping = sharding.devices_indices_map(shape)

@@ -124,7 +124,7 @@ def need_function(f: Any) -> None:
     # Texts have a `lower` of their own, and a mesh can be called, as a decorator.
     if isinstance(f, str | bytes | jax.sharding.Mesh) or not (callable(f) or hasattr(f, "lower")):
         what = f"what was handed in is not a function, but of type {type(f).__name__}."
-        mend = "hand in the function, and not what it returns: inspect(f, x), not inspect(f(x))."
+        mend = "hand in the function, not what it returns: inspect(f, x), not inspect(f(x))."
         raise LensError("nothing-to-compile", what, where="inspect(f, *args)", mend=mend)
 
 
@@ -148,7 +148,7 @@ def need_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, led: bool =
 def no_array(name: str, kind: str) -> LensError:
     """The error of an argument that is no array; `kind` is the name of its type."""
     what = f"an argument is of type {kind}, which JAX does not trace."
-    mend = "name it in static_argnames, jax.jit(f, static_argnames='mode'), or give it by functools.partial(f, mode=...)."
+    mend = "name it in static_argnames, jax.jit(f, static_argnames='mode'), or give it with functools.partial(f, mode=...)."
     return LensError("no-array", what, where=f"{name}", mend=mend)
 
 
@@ -187,9 +187,12 @@ def _refuse_what_ends_the_process(lowered: Any) -> None:
     if found:
         op, frames = found[0], FRAME.findall(str(found[0].location))
         line = users_line(Line(file, int(number)) for file, number in frames)
-        what = "XLA for CPU would end this process: it aborts at a sum of bfloat16 in a shard_map over only some mesh axes."
+        what = "XLA for CPU would end this process: it aborts on a sum of bfloat16 in a shard_map over only some mesh axes."
         where = f"{op.name} of {op.operands[0].type}   {line}".rstrip()
-        mend = "sum in float32, or give the shard_map all axes; a target's compiler takes it as it is: target='v5e:2x4'."
+        mend = (
+            "sum in float32, or give the shard_map all axes; "
+            "a target's compiler takes the program as it is: target='v5e:2x4'."
+        )
         raise LensError("compiler-would-die", what, where=where, mend=mend)
 
 
@@ -318,7 +321,7 @@ def _too_late(why: str) -> LensError:
 
 
 def _described_to_equinox() -> LensError:
-    what = "eqx.filter_jit takes a jax.ShapeDtypeStruct for a static value, and not for an array."
+    what = "eqx.filter_jit takes a jax.ShapeDtypeStruct for a static value, not for an array."
     where = "inspect(eqx.filter_jit(...), ...)   with axes= on a target, arrays become descriptions too"
     mend = "give arrays (jax.device_put places them), or a function under jax.jit."
     return LensError("equinox-needs-arrays", what, where=where, mend=mend)

@@ -90,7 +90,7 @@ def diagnose(message: str | BaseException) -> Diagnosis:
     if isinstance(message, BaseException):
         return Diagnosis(_of_exception(message))
     if not isinstance(message, str):
-        what = f"a message is a text or an exception, and this is of type {type(message).__name__}."
+        what = f"a message is a text or an exception, but this is of type {type(message).__name__}."
         mend = 'paste what was printed, diagnose("..."), or give the exception itself.'
         raise LensError("no-message", what, where="diagnose(message)", mend=mend)
     text = _COLOURS.sub("", message)
