@@ -123,7 +123,7 @@ BAD = {
         "  where: ('(', '... -> * ...')\n"
         '  mend:  write rules like [("w1", "x y -> x y*"), (".*", "... -> * ...")].'),
     "leaf-misfit": ([("w1", "x y -> x y*"), (".*", "a ... -> a* ...")],
-        "[rank-does-not-fit] the expression names 1 dimension in addition to '...', and the array has 0.\n"
+        "[rank-does-not-fit] the expression names 1 dimension in addition to '...', but the array has 0.\n"
         '  where: "a ... -> a* ..."   shape ()   8 devices   at scale\n'
         "          ^ ^^^\n"
         "  mend:  name at most 0: '...' stands for the dimensions without a name."),

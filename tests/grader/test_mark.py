@@ -94,7 +94,7 @@ REFUSED: tuple[tuple[dict[str, str], str], ...] = (
     ({"Names the bytes (of 2)": "1", "Says why (of 1)": ""}, "'nothing' is not a number from 0 to 1"),
     ({"Names the bytes (of 2)": "x", "Says why (of 1)": "1"}, "'x' is not a number"),
     ({"Names the bytes (of 2)": "1", "Says why (of 1)": "1", "comment": "#unit"}, "there is no comment #unit"),
-    ({"comment": "", "version": "0"}, "another answer since"),
+    ({"comment": "", "version": "0"}, "since handed in another answer"),
     ({"submission": "nobody"}, "a person does not grade this answer"),
 )
 

@@ -73,7 +73,7 @@ def read(path: pathlib.Path, cells: Mapping[str, float]) -> Rubric:
     if not all(isinstance(table, dict) for table in (comments, *raw.values())):
         what, mend = (
             "not all of it is in tables.",
-            "each cell's lines stand below its id, as [q15-6-why]; comments below [comments].",
+            "put each cell's lines below its id, as in [q15-6-why], and comments below [comments].",
         )
         raise ShardlabError("bad-rubric", what, where=str(path), mend=mend)
     for name, points in cells.items():

@@ -35,7 +35,7 @@ def check(course_dir: pathlib.Path, assignment: str) -> None:
         raise ShardlabError("read-only", what, where="\n".join(closed), mend=mend)
     for place in (course_dir, pathlib.Path(tempfile.gettempdir())):
         if (free := shutil.disk_usage(place).free) < ROOM:
-            said = f"{free / 2**20:.1f} MB are free, and a run takes {ROOM // 2**20} MB; nothing was changed."
+            said = f"{free / 2**20:.1f} MB are free, but a run takes {ROOM // 2**20} MB; nothing was changed."
             raise full(str(place), said)
     if "db_url" not in (course_dir / CONFIG).read_text():  # else the gradebook is in another place
         _check_gradebook(course_dir / "gradebook.db", assignment)

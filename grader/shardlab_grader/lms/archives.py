@@ -183,7 +183,7 @@ def _check_ids(found: Sequence[str], known: Collection[str]) -> None:
             "name the column that has the gradebook's ids: --id COLUMN; spreadsheets change ids, so export the table again."
         )
         raise ShardlabError(
-            "lms-ids", f"the gradebook has other ids: {who}; nothing was stored.", where=", ".join(found[:3]), mend=mend
+            "lms-ids", f"the gradebook has different ids: {who}; nothing was stored.", where=", ".join(found[:3]), mend=mend
         )
 
 

@@ -151,7 +151,7 @@ def export(
         output.write_text(sheet.filled(given, most, title or name, scale, said if comments else None), "utf-8")
         console.print(f"scores: {len(given)} of {len(students)} students", soft_wrap=True)
         say("left empty, because ungraded or waiting for a person", sorted(open_ & set(students.values())), names)
-        say("graded, and not in the table", sorted(set(scores) - set(students.values())), names)
+        say("graded, but not in the table", sorted(set(scores) - set(students.values())), names)
         console.print(f"wrote {output}", soft_wrap=True)
 
 

@@ -84,4 +84,4 @@ def extend(
             extensions.extend(course_dir, reading.load(course_dir), name, wanted)
             for line in showing.deadlines(course_dir, name, wanted):
                 console.print(line, soft_wrap=True)
-        console.print(f"if it is graded already: shardlab-grader grade {name} --penalties", soft_wrap=True)
+        console.print(f"if it is already graded: shardlab-grader grade {name} --penalties", soft_wrap=True)

@@ -171,7 +171,7 @@ def _misfits(shape: Sequence[int], sizes: Mapping[str, int], entries: Sequence[t
         elif used.count(axis) > 1:
             yield f"The axis {axis!r} appears in the spec {used.count(axis)} times."
     if len(entries) > len(shape):
-        yield f"The spec has {len(entries)} entries, and the array has {len(shape)} dimensions."
+        yield f"The spec has {len(entries)} entries, but the array has {len(shape)} dimension{'s' * (len(shape) != 1)}."
     for number, (n, entry) in enumerate(zip(shape, entries)):
         if n % (parts := math.prod(sizes.get(str(axis), 1) for axis in entry)):
             yield f"{parts} blocks do not divide dimension {number} of size {n}."
@@ -216,7 +216,7 @@ def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
             return placed(sharding, (shape,) if isinstance(shape, int) else tuple(shape or ()))
         return placed(sharding, tuple(x.shape), str(x.dtype))
     except NotImplementedError as error:
-        what = "this array is not added up yet: each device holds one term of each element, and no device holds a slice."
+        what = "this array is not added up yet: each device holds one term of each element, so no device holds a slice."
         mend = "first add the terms up with jax.reshard(x, P(...)); the terms are in x.addressable_shards."
         raise LensError("partial-sums", what, where=f"x is cut by {sharding}", mend=mend) from error
 
@@ -232,7 +232,8 @@ def placed(sharding: Any, shape: tuple[int, ...], dtype: str | None = None) -> P
 
     if isinstance(sharding, jax.sharding.NamedSharding) and len(sharding.spec) > len(shape):
         # JAX itself looks up the missing dimension in a list, and says no more than that.
-        what = f"the spec has {len(sharding.spec)} entries, and the array has {len(shape)} dimensions."
+        has = f"{len(shape)} dimension{'s' * (len(shape) != 1)}"
+        what = f"the spec has {len(sharding.spec)} entries, but the array has {has}."
         where, mend = f"{sharding.spec}   shape {list(shape)}", "give it at most one entry for each dimension."
         raise LensError("spec-does-not-fit", what, where=where, mend=mend)
     # JAX writes slice(None) for a whole dimension and numbers for parts of it; `indices` makes numbers of both.

@@ -78,7 +78,7 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
         if close(np.sum(pieces, axis=0), right):
             return Misconception(
                 "terms-side-by-side",
-                f"{long // short} terms lie side by side along dimension {dimension}, and nobody added them up ({over}).",
+                f"{long // short} terms lie side by side along dimension {dimension}, but nobody added them up ({over}).",
             )
     return None
 
@@ -272,7 +272,7 @@ def _rounded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
     if not narrow or given or not fits(blocks, right):
         return None
     near = all(np.allclose(block, right[index], rtol=0.03, atol=0.03 * np.abs(right).max()) for _, index, block in blocks)
-    what = f"Values are right to two or three digits: the program computes in {narrow}, and its arguments are wider."
+    what = f"Values are right to two or three digits: the program computes in {narrow}, but its arguments are wider."
     return Misconception("too-few-digits", what) if near else None
 
 

@@ -46,7 +46,7 @@ class Handed:
             else:
                 f, args = f.__func__, (f.__self__, *args)
         if isinstance(f, stages) and (args or kwargs):
-            what, mend = "already has its arguments, and others are given.", "leave them out, or hand in the function."
+            what, mend = "already has its arguments, but others are given.", "leave them out, or hand in the function."
             stage = type(f).__name__
             raise LensError("stage-with-arguments", f"a {stage} {what}", where=f"inspect(<{stage}>, ...)", mend=mend)
         if not isinstance(f, stages):
@@ -99,7 +99,7 @@ class Handed:
         if isinstance(f, jax.stages.Lowered):
             return _for_platform(f, platform)
         if isinstance(f, jax.stages.Compiled):
-            raise _too_late("it is compiled already, for the devices that it runs on")
+            raise _too_late("it is already compiled, for the devices that it runs on")
         if isinstance(f, jax.stages.Traced):
             return _whole(f.lower(lowering_platforms=platforms))
         if args and _is_mesh(args[0]) and not hasattr(f, "lower"):
@@ -254,7 +254,7 @@ def _whole(lowered: Any) -> Any:
     """It, unless JAX took it for a program of one device beside the many of an abstract mesh that it names."""
     alone = [axes for axes in meshes_inside(lowered) if math.prod(size for _, size in axes) > 1]
     if alone and device_count(lowered) == 1:
-        what = "the function names an abstract mesh, and nothing says which devices the mesh has."
+        what = "the function names an abstract mesh, but nothing says which devices the mesh has."
         where = f"mesh {', '.join(f'{name}={size}' for name, size in alone[0])}   arguments without shardings"
         mend = "call it inside `with jax.set_mesh(mesh):`, or give its arguments shardings over the mesh."
         raise LensError("abstract-mesh-alone", what, where=where, mend=mend)
@@ -267,7 +267,7 @@ def _first_devices(count: int) -> tuple[Any, ...]:
     here = jax.devices()
     if count > len(here):
         what, mend = (
-            f"the mesh has {count} devices, and there are {len(here)} here.",
+            f"the mesh has {count} devices, but there are {len(here)} here.",
             f"give JAX {count} devices before it is used (jax_num_cpu_devices), or give target=.",
         )
         raise LensError("devices-too-few", what, where="inspect(f, *args)", mend=mend)
@@ -288,7 +288,7 @@ def _for_platform(lowered: Any, platform: str | None) -> Any:
     """It, if it was lowered for the platform, which nothing public tells."""
     known = getattr(lowered._lowering, "_platforms", None) or (None,)
     if platform is not None and platform not in known:
-        raise _too_late(f"it is lowered already, for {' and '.join(map(str, known))}")
+        raise _too_late(f"it is already lowered, for {' and '.join(map(str, known))}")
     return lowered
 
 
