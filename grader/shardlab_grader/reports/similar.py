@@ -129,7 +129,7 @@ def sentences(found: Sequence[Alike] | None, assignment: str) -> list[str]:
     more = [f"{len(found) - MOST} more pairs share less."] * (len(found) > MOST)
     return [
         *more,
-        f"Listed: answers of at least {LEAST} lines that are equal after renaming and that few of the class wrote.",
+        f"Listed: answers of at least {LEAST} lines that are equal after renaming and rare in this class.",
         "A right answer that is short proves nothing: many students who work alone write the same one. Ask both students "
         f"about their programs: shardlab-grader viva {assignment}",
     ]

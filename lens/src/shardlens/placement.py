@@ -204,7 +204,7 @@ def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
         raise _no_sharding(x)
     if isinstance(getattr(sharding, "mesh", None), jax.sharding.AbstractMesh):
         what = "this sharding is over an abstract mesh, which has axes but no devices."
-        mend = "give the array itself, or a NamedSharding over a mesh of jax.make_mesh and the array's shape."
+        mend = "give the array itself, or a NamedSharding over a mesh from jax.make_mesh, and the array's shape."
         where = f"x is a {type(x).__name__}, like the one that jax.typeof returns"
         raise LensError("mesh-without-devices", what, where=where, mend=mend)
     if alone and shape is None:

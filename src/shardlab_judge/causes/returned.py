@@ -46,7 +46,7 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
 
 def _kind(value: Any) -> str:
     """What a value is, in words; empty of what is none of these."""
-    kinds = ((bool, "True or False"), (int | float, "a number"), (str, "a text"), (list, "a list"), (dict, "a dict"))
+    kinds = ((bool, "True or False"), (int | float, "a number"), (str, "a string"), (list, "a list"), (dict, "a dict"))
     return next((words for kind, words in kinds if isinstance(value, kind)), "")
 
 
