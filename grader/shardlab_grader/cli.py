@@ -185,7 +185,7 @@ def grade(
 @names_option
 @click.option("--submissions", is_flag=True, help="Add a row for each submission, as --names does.")
 @click.option(
-    "--similar", "alike", is_flag=True, help="Add the pairs whose answers are equal after renaming, to this output only."
+    "--similar", "alike", is_flag=True, help="Add the pairs whose answers are equal after renaming, in the terminal only."
 )
 @click.option("--csv", "table", type=FILE, help="Write the figures of the exercises to this file.")
 @click.option("--scores", type=FILE, help="Write the points of the submissions to this file.")

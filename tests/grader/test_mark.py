@@ -202,7 +202,7 @@ def raise_of(of: Release, sheet: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[q90-1-why]\nx = 1\n", "the lines of [q90-1-why] have 1 points together, and the cell has 3"),
+        ("[q90-1-why]\nx = 1\n", "the lines of [q90-1-why] have 1 points together, but the cell has 3"),
         ("", "have 0 points together"),
         ("[q90-1-why]\nx = 'much'\n", "a line of [q90-1-why] has no points"),
         ("[q90-1-why\n", "Expected ']'"),
