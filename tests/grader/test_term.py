@@ -92,7 +92,7 @@ WRONG = {
     ),
     "earlier": (
         "sections = {B = []}\n[assignments.04]\ndeadline = 2027-03-01T18:00:00Z\nsections = {B = 2027-02-02T18:00:00Z}",
-        "assignments.04.sections.B: it is before the common deadline; make the earliest deadline the common one.",
+        "assignments.04.sections.B: it is before the common deadline: make the earliest deadline the common one.",
     ),
     "sections-alone": (
         "sections = {B = []}\n[assignments.04]\nsections = {B = 2027-02-02T18:00:00Z}",
