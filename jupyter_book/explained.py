@@ -36,7 +36,7 @@ BEGIN = """\
 <!-- Written by jupyter_book/explained.py. -->
 
 This page explains {rows} messages: errors, warnings, and what is printed where a process ends or hangs. You do not have
-to search it. `sl.diagnose("...")` finds the entry for a text. In a notebook the explanation stands below the traceback, and
+to search it. `sl.diagnose("...")` finds the entry for a text. In a notebook the explanation appears below the traceback, and
 `sl.explain_errors(False)` turns that off. Shardlab's own messages begin with a name in brackets and have [their own
 page](errors.md).
 
@@ -64,7 +64,7 @@ def _entry(row: Message, quoted: str) -> str:
     mistake = re.sub(r"'?\\\d'?", "...", row.mistake)
     lines += ["", f"{plain(mistake)} {plain(row.cure)}", "", "```python", row.code, "```", ""]
     trained = TRAINED.get(row.name)
-    exercise = f"[Exercise {trained}](#{label(trained)}) practises this." if trained else ""
+    exercise = f"You can practise this in [exercise {trained}](#{label(trained)})." if trained else ""
     more = f"[A program that provokes it]({page_of(row.name)})." if row.name in CASES else ""
     return "\n".join([*lines, " ".join(filter(None, [exercise, more]))]).rstrip() + "\n"
 
@@ -94,7 +94,7 @@ def _short(message: str, said: str) -> str:
 
 KNOWN_WRONG = [
     """\
-## What no message tells
+## What no message tells you
 
 Two public reports describe wrong values without any message. Tests of this repository compare programs of both kinds
 with NumPy.
@@ -103,8 +103,8 @@ with NumPy.
   cut the table in five ways and the tokens in four, along `Auto` and along `Explicit` axes. All gradients agreed with
   NumPy's.
 - [jax#40830](https://github.com/jax-ml/jax/issues/40830): `psum_scatter` between processes, over gloo, with chunks of 4 MiB,
-  on one development version. The test runs two processes with chunks from 1 KiB to 8 MiB, 4 MiB and its neighbours
-  included. All sums agreed with NumPy's.
+  on one development version. The test runs two processes with chunks from 1 KiB to 8 MiB, including
+  4 MiB and the sizes next to it. All sums agreed with NumPy's.
 
 Compare a sharded program with the same program on one device before you trust a new version. One step is enough:
 `np.testing.assert_allclose`.

@@ -39,7 +39,7 @@ device 0  x=0 y=0   [3.]   ->   [3.]
 device 1  x=0 y=1   [3.]   ->   [3.]
 device 2  x=1 y=0   [5.]   ->   ≠ [5.]
 device 3  x=1 y=1   [5.]   ->   ≠ [5.]
-≠ devices 2, 3 return other values for a slice than the first device that has it"""
+≠ devices 2, 3 return values for a slice that differ from those of the first device that has it"""
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit], ids=["plain", "jitted"])

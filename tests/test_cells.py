@@ -50,7 +50,7 @@ def test_the_line_that_makes_a_name(name: str, line: str) -> None:
 def test_only_earlier_cells_count() -> None:
     """Of two cells the last one before the cell that asks, under the nearest heading."""
     told = cells.made_by("mesh", NOTEBOOK, "g")
-    assert told.startswith("An earlier cell makes 'mesh', and it has not run in this kernel.")
+    assert told.startswith("An earlier cell makes 'mesh', but that cell has not run in this kernel.")
     assert told.endswith("It is below the heading “Two of them”: mesh, _ = 1, 2")
     assert cells.made_by("mesh", NOTEBOOK, "d") == ""
 

@@ -176,5 +176,5 @@ def test_the_page_says_what_is_measured() -> None:
         place = text[text.index(f"**{row.api}**") :].partition("\n**")[0]
         assert f"| {row.api} | " in text and (row.says.replace("`", "") in text)
         assert row.old in place and row.new in place
-        assert (row.says or "It says nothing") in spaced(place) and row.newer in spaced(place)
+        assert (row.says or "JAX says nothing") in spaced(place) and row.newer in spaced(place)
     assert len(re.findall(r"(?m)^\*\*.+\*\*$", text)) == len(old.ROWS)

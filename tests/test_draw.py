@@ -452,7 +452,7 @@ NOT_SHOWN = {
         """\
 [mesh-without-devices] this sharding is over an abstract mesh, which has axes but no devices.
   where: x is a ShapeDtypeStruct, like the one that jax.typeof returns
-  mend:  give the array itself, or a NamedSharding over a mesh of jax.make_mesh and the array's shape.""",
+  mend:  give the array itself, or a NamedSharding over a mesh from jax.make_mesh, and the array's shape.""",
     ),
 }
 

@@ -319,7 +319,7 @@ def test_what_cannot_be_sent() -> None:
         return outside
 
     for what, arguments, said in (
-        (closure, (), "it uses outside of the function around it"),
+        (closure, (), "it uses outside from the function around it"),
         (lambda: 1, (), "it is not defined with `def`"),
         (len, (), "its source cannot be read"),
         (total, ({1, 2},), "its arguments are not JSON"),

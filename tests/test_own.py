@@ -52,4 +52,4 @@ def test_the_cause_is_told() -> None:
     """It is a finding of the judge as any other."""
     answer = record(QUESTIONS["2.2"].manifest(), {"time_all_gather": alphabeta.all_gather}, {})
     (finding,) = judge_here("2.2", answer).findings
-    assert finding.misconception == "laboratory-called" and finding.cause.startswith("Shardlab has this function already")
+    assert finding.misconception == "laboratory-called" and finding.cause.startswith("Shardlab already has this function")

@@ -110,7 +110,7 @@ def test_a_spec_that_is_longer_than_the_shape(spec: tuple) -> None:
     """JAX's IndexError names neither; ours does, in `sl.show` too."""
     for ask in (placement_of, show):
         with pytest.raises(
-            ShardlabError, match=f"the spec has {len(spec)} entries, and the array has 2 dimensions"
+            ShardlabError, match=f"the spec has {len(spec)} entries, but the array has 2 dimensions"
         ) as caught:
             ask(sharding({"x": 2, "y": 4}, spec), (8, 16))
         assert caught.value.reference == "spec-does-not-fit"

@@ -82,7 +82,7 @@ def test_no_mesh(mesh: Any, call: Callable, text: str) -> None:
 def test_no_mesh_in_words() -> None:
     """A sharding has the mesh that was meant."""
     assert str(refused(lambda: einshard(X, NAMED, SHARDING))) == (
-        "[not-a-device-mesh] mesh= takes a mesh, and this is of type NamedSharding.\n"
+        "[not-a-device-mesh] mesh= takes a mesh, but this is of type NamedSharding.\n"
         f"  where: mesh={SHARDING}\n  mend:  pass its mesh: mesh=sharding.mesh."
     )
 

@@ -95,7 +95,7 @@ def test_dry_run_equals_placement() -> None:
         assert row.bytes_per_device == leaf.addressable_shards[0].data.nbytes
 
 
-COPIES_RULE = 'add a rule for each, or a last one for all others: (".*", "... -> * ...") holds copies.'
+COPIES_RULE = 'add a rule for each leaf, or a last rule for all others: (".*", "... -> * ...") holds copies.'
 
 # Each row: the rules, and the whole message.
 BAD = {
@@ -123,7 +123,7 @@ BAD = {
         "  where: ('(', '... -> * ...')\n"
         '  mend:  write rules like [("w1", "x y -> x y*"), (".*", "... -> * ...")].'),
     "leaf-misfit": ([("w1", "x y -> x y*"), (".*", "a ... -> a* ...")],
-        "[rank-does-not-fit] the expression names 1 dimension in addition to '...', and the array has 0.\n"
+        "[rank-does-not-fit] the expression names 1 dimension in addition to '...', but the array has 0.\n"
         '  where: "a ... -> a* ..."   shape ()   8 devices   at scale\n'
         "          ^ ^^^\n"
         "  mend:  name at most 0: '...' stands for the dimensions without a name."),

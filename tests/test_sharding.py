@@ -202,7 +202,7 @@ class TestTraced:
         with pytest.raises(ShardingError) as caught:
             jax.jit(lambda a: einshard(a, "a -> a@data", mesh))(jnp.ones(8))
         assert str(caught.value) == (
-            "[mesh-not-in-context] the mesh has Explicit axes, and no mesh is in the context.\n"
+            "[mesh-not-in-context] the mesh has Explicit axes, but no mesh is in the context.\n"
             "  where: P('data',)   mesh data=4, model=2\n"
             "  mend:  call the function inside `with jax.set_mesh(mesh):`."
         )

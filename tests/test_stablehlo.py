@@ -83,7 +83,7 @@ def test_refused(module, reason: str) -> None:
 
 def test_other_device_count_is_refused() -> None:
     """A program is bound to its number of devices."""
-    with pytest.raises(stablehlo.Refused, match="made for 8 devices, and the question's mesh has 4"):
+    with pytest.raises(stablehlo.Refused, match="made for 8 devices, but the question's mesh has 4"):
         stablehlo.admit(exported(product), 4)
 
 

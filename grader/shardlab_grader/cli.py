@@ -104,7 +104,7 @@ def check(folder: pathlib.Path, part: str | None, question: str | None, mode: Mo
 @click.option("--core", is_flag=True, help="Omit the optional exercises.")
 @click.option("--repository", "root", type=FOLDER, default=ROOT, show_default="this one", help="Where solutions/ is.")
 def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, core: bool, root: pathlib.Path) -> None:
-    """Make the notebook that students get, and what grading it needs: of a chapter, or of a folder of your own."""
+    """Make the notebook that students get and everything needed to grade it, from a chapter or a folder of your own."""
     from shardlab_grader.releases.release import chapter
     from shardlab_grader.releases.release import release as make
     from shardlab_grader.term import applying, reading
@@ -175,7 +175,7 @@ def grade(
         if dry_run:
             console.print("a dry run: no score, page or verdict was written.")
         if not names:
-            console.print(f"keys, not names; who is who: shardlab-grader report {name} --names", soft_wrap=True)
+            console.print(f"these are keys; for the names: shardlab-grader report {name} --names", soft_wrap=True)
         sys.exit(statuses.LOOK if any(row.status == "ungraded" for row in rows) else statuses.DONE)
 
 
@@ -184,7 +184,9 @@ def grade(
 @course_option
 @names_option
 @click.option("--submissions", is_flag=True, help="Add a row for each submission, as --names does.")
-@click.option("--similar", "alike", is_flag=True, help="Add the pairs whose answers are equal after renaming, here alone.")
+@click.option(
+    "--similar", "alike", is_flag=True, help="Add the pairs whose answers are equal after renaming, in the terminal only."
+)
 @click.option("--csv", "table", type=FILE, help="Write the figures of the exercises to this file.")
 @click.option("--scores", type=FILE, help="Write the points of the submissions to this file.")
 @click.option("--html", type=FILE, help="Write the whole report, with pictures, to this page.")
@@ -198,7 +200,7 @@ def show(
     scores: pathlib.Path | None,
     html: pathlib.Path | None,
 ) -> None:
-    """Show what happened in each exercise, from what was graded."""
+    """Show what happened in each exercise, as far as it is graded."""
     from shardlab_grader.classes import classroom
     from shardlab_grader.releases.places import released
     from shardlab_grader.releases.release import Release

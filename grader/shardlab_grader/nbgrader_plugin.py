@@ -143,7 +143,7 @@ def _save(
 
     What is written for a person waits for one, unless the cell is as it was released, or was marked and is `unchanged`.
     """
-    lost = Verdict("", "ungraded", reason="The release does not have this cell any more.")
+    lost = Verdict("", "ungraded", reason="The release no longer has this cell.")
     for grade in notebook.grades:
         if grade.cell.name in prose:
             grade.auto_score = prose[grade.cell.name]

@@ -71,11 +71,10 @@ def test_an_abort_is_an_error() -> None:
     with pytest.raises(LensError) as error:
         inspect(f, x, target="v5e:2x4")
     lines = str(error.value).splitlines()
-    assert (
-        lines[0] == "[compiler-died] the compiler ended by signal SIGABRT as it compiled; nothing of this session is lost."
-    )
+    what = "the compiler ended by signal SIGABRT while it compiled; nothing in this session is lost."
+    assert lines[0] == f"[compiler-died] {what}"
     assert lines[1].startswith("  where: jit_call for target='v5e:2x4', ") and "Check failed: funcResultSharding" in lines[2]
-    assert lines[3] == "  mend:  it aborts at complex outputs of an exported function: return x.real and x.imag instead."
+    assert lines[3] == "  mend:  it aborts on complex outputs of an exported function: return x.real and x.imag instead."
     assert inspect(lambda a: a + 1, SMALL, target="v5e:2x4").platform == "tpu"
 
 

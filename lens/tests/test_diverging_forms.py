@@ -61,7 +61,7 @@ def test_a_round_of_a_loop() -> None:
 def test_another_branch() -> None:
     """A `cond` that goes another way is the first fault, and not what comes of it."""
     first = lens.diverge(loops, loops_parallel(-1e9), *ARGS).first
-    assert (first.name, first.instead) == ("small", "there in only one program: a cond took another branch")
+    assert (first.name, first.instead) == ("small", "present in only one program: a cond took another branch")
 
 
 def layered(w: Any, x: Any) -> Any:

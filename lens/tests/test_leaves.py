@@ -111,8 +111,8 @@ def test_what_is_no_array_is_counted() -> None:
 
 X = jnp.ones((4, 2))
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "no arrays": (lambda: lens.show_tree([1.0, None]), "[no-arrays] this list has 2 leaves, and none of them is an array."),
-    "an empty tree": (lambda: lens.show_tree({}), "[no-arrays] this dict has 0 leaves, and none of them is an array."),
+    "no arrays": (lambda: lens.show_tree([1.0, None]), "[no-arrays] this list has 2 leaves, but none of them is an array."),
+    "an empty tree": (lambda: lens.show_tree({}), "[no-arrays] this dict has 0 leaves, but none of them is an array."),
     "a list": (lambda: lens.placement_of([X]), "[no-sharding] list has no sharding."),
     "a number": (lambda: lens.placement_of(3.0), "[no-sharding] float has no sharding."),
     "nothing": (lambda: lens.placement_of(None), "[no-sharding] NoneType has no sharding."),
@@ -150,11 +150,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a text for values": (
         lambda: lens.facts(lambda x: x, X, right="ones"),
-        "[no-values] right= compares values, and holds a str.",
+        "[no-values] right= compares values, but it holds a str.",
     ),
     "a description for values": (
         lambda: lens.facts(lambda x: x, X, right=described((4, 2))),
-        "[no-values] right= compares values, and holds a ShapeDtypeStruct.",
+        "[no-values] right= compares values, but it holds a ShapeDtypeStruct.",
     ),
 }
 

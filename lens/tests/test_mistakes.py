@@ -12,9 +12,7 @@ import pytest
 
 import shardlens as lens
 
-STEP = (
-    "step changes [0].bias.value and 2 more arrays in place, and under jax.jit nobody sees it: the update is not compiled."
-)
+STEP = "step changes [0].bias.value and 2 more arrays in place, but jax.jit does not see it: the update is not compiled."
 
 
 def add(a: Any, b: Any) -> Any:

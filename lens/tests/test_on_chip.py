@@ -78,7 +78,7 @@ def test_an_idle_chip_beside_simulated_devices(idle) -> None:
 def test_a_program_for_eight_devices_on_an_idle_chip(idle) -> None:
     """It is refused before anything starts."""
     f = jax.shard_map(lambda x: jax.lax.psum(x, "x"), mesh=LINE, in_specs=jax.P("x"), out_specs=jax.P())
-    with pytest.raises(lens.LensError, match="program for 8 devices, and one chip is idle here") as raised:
+    with pytest.raises(lens.LensError, match="program for 8 devices, but one chip is idle here") as raised:
         on_chip(f, LEFT)
     assert raised.value.reference == "not-on-this-chip"
 

@@ -30,12 +30,12 @@ FOREIGN: dict[str, Any] = {
 }
 PLACED: dict[str, tuple[tuple[Any, ...], str]] = {
     "unknown axis": (((4,), {"x": 2}, ("z",)), "The mesh has no axis 'z'."),
-    "axis twice": (((4, 4), {"x": 2}, ("x", "x")), "The axis 'x' stands in the spec 2 times."),
-    "long spec": (((4,), {"x": 2}, ("x", None)), "The spec has 2 entries, and the array has 1 dimensions."),
+    "axis twice": (((4, 4), {"x": 2}, ("x", "x")), "The axis 'x' appears in the spec 2 times."),
+    "long spec": (((4,), {"x": 2}, ("x", None)), "The spec has 2 entries, but the array has 1 dimension."),
     "uneven": (((4, 5), {"x": 2}, (None, "x")), "2 blocks do not divide dimension 1 of size 5."),
     "two faults": (
         ((5,), {"x": 2}, ("x", "y")),
-        "The mesh has no axis 'y'. The spec has 2 entries, and the array has 1 dimensions. "
+        "The mesh has no axis 'y'. The spec has 2 entries, but the array has 1 dimension. "
         "2 blocks do not divide dimension 0 "
         "of size 5.",
     ),

@@ -155,7 +155,7 @@ def test_an_abstract_mesh_alone() -> None:
         with pytest.raises(LensError) as error:
             inspect(constrained, jnp.ones((16, 16)), target=target)
         assert str(error.value) == (
-            "[abstract-mesh-alone] the function names an abstract mesh, and nothing says which devices the mesh has.\n"
+            "[abstract-mesh-alone] the function names an abstract mesh, but nothing says which devices the mesh has.\n"
             "  where: mesh x=2, y=4   arguments without shardings\n"
             "  mend:  call it inside `with jax.set_mesh(mesh):`, or give its arguments shardings over the mesh."
         )

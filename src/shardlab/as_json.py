@@ -38,4 +38,4 @@ def as_json(value: Any) -> Any:
         return sorted(map(as_json, value), key=str)
     if isinstance(value, Mapping):
         return {str(k): as_json(v) for k, v in value.items()}
-    raise TypeError(f"{type(value).__name__} is not a number, a text, a list or a dict of these")
+    raise TypeError(f"{type(value).__name__} is not a number, a string, a list or a dict of these")

@@ -65,7 +65,7 @@ def made_by(name: str, cells: Sequence[Any], here: str = "") -> str:
         here: the id of the cell that asks; without it all cells count.
     Example:
         >>> made_by("x", [{"cell_type": "markdown", "source": "## Here"}, {"cell_type": "code", "source": "x = 1"}])
-        "An earlier cell makes 'x', and it has not run in this kernel. It is below the heading “Here”: x = 1"
+        "An earlier cell makes 'x', but that cell has not run in this kernel. It is below the heading “Here”: x = 1"
     """
     heading, found = "", ""
     for cell in cells:
@@ -76,7 +76,7 @@ def made_by(name: str, cells: Sequence[Any], here: str = "") -> str:
             heading = next(iter(_HEADING.findall(text)[-1:]), heading)
         elif cell["cell_type"] == "code" and (line := _line(name, text)):
             where = f"below the heading “{heading}”" if heading else "at the top"
-            found = f"An earlier cell makes {name!r}, and it has not run in this kernel. It is {where}: {line}"
+            found = f"An earlier cell makes {name!r}, but that cell has not run in this kernel. It is {where}: {line}"
     return found
 
 

@@ -59,8 +59,8 @@ class Domain:
         """What is asked for, in words."""
         forms = (
             f"one of {', '.join(self.words)}" if self.words else "",
-            f"a text such as {self.pattern[1]}" if self.pattern[0] else "",
-            "a text" if self.text else "",
+            f"a string such as {self.pattern[1]}" if self.pattern[0] else "",
+            "a string" if self.text else "",
             "a number" if self.number else "",
             "True or False" if self.truth else "",
             self._list_form(),
@@ -129,7 +129,7 @@ class Domain:
 
     def _meant(self, value: Any) -> str:
         if isinstance(value, int | float) and not isinstance(value, bool) and shown(value) in self.words:
-            return f': write it as a text, "{value}"'
+            return f': write it as a string, "{value}"'
         if isinstance(value, str) and self.number and re.fullmatch(r"\s*-?[\d.]+(/\d+)?\s*", value):
             return ": write it without quotation marks"
         return ""

@@ -118,9 +118,9 @@ def text(raw: Any, most: int) -> str:
         Refused: it is something else.
     """
     if not isinstance(raw, str) or len(raw) > most:
-        raise Refused(f"a text is missing or longer than {most} characters")
+        raise Refused(f"a string is missing or longer than {most} characters")
     if not raw.isascii() and any("\ud800" <= c <= "\udfff" for c in raw):
-        raise Refused("a text holds one half of a surrogate pair")
+        raise Refused("a string holds one half of a surrogate pair")
     return raw
 
 

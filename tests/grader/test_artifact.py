@@ -54,7 +54,7 @@ def test_good_entries_pass(item: dict[str, Any], raw: Any) -> None:
 
 FIELD = "an entry should have the one field value"
 NOT_ERROR = "an error should have the texts type and message"
-LONG = "a text is missing or longer than {} characters"
+LONG = "a string is missing or longer than {} characters"
 LARGE = {"module": base64.b64encode(bytes(MODULE + 9)).decode(), "outputs": [""]}
 BAD = {
     "no-dict": (VALUE, 3, FIELD),
@@ -70,7 +70,7 @@ BAD = {
     "too-many": (VALUE, {"value": [0] * 20_000}, "the value has more than 20000 parts"),
     "too-long": (VALUE, {"value": "x" * 10_001}, LONG.format(10_000)),
     "long-key": (VALUE, {"value": {"x" * 201: 1}}, LONG.format(200)),
-    "half-character": (VALUE, {"value": "\ud800"}, "a text holds one half of a surrogate pair"),
+    "half-character": (VALUE, {"value": "\ud800"}, "a string holds one half of a surrogate pair"),
     "huge-number": (VALUE, {"value": 2**127}, "the value holds a number that is too large or not finite"),
     "infinite": (VALUE, {"value": float("inf")}, "the value holds a number that is too large or not finite"),
     "few-calls": (CALLS, {"calls": [{"value": 1}]}, "a list should have 2 entries"),

@@ -123,7 +123,7 @@ OTHERS = {
     "another chapter": (
         "notebook of 01_first",
         f"{NAME}.ipynb",
-        f"another chapter's: it holds the exercises of chapter 1, 01_first, and none of {NAME}; "
+        f"another chapter's: it holds the exercises of chapter 1, 01_first, but none of {NAME}; "
         "if it was meant for that, move it to submitted/STUDENT/01_first.",
     ),
     "another chapter as text": (

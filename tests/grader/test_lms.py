@@ -320,7 +320,7 @@ def test_ids_are_the_gradebooks(tmp_path: pathlib.Path) -> None:
         return archives.collect(tmp_path / "all.zip", PRESETS["canvas"], students, {}, course, NAME, known)
 
     for students, known, said in (
-        ({"4711": "123"}, ["00123", "7"], "123 is spelled in another way in the gradebook"),
+        ({"4711": "123"}, ["00123", "7"], "123 is spelled differently in the gradebook"),
         ({"4711": "gus"}, ["ivo"], "none of them is in the gradebook"),
     ):
         with pytest.raises(ShardlabError, match="lms-ids") as error:
@@ -363,7 +363,7 @@ def test_moodle_gets_its_worksheet(tmp_path: pathlib.Path) -> None:
 def test_other_points_are_refused_or_scaled(tmp_path: pathlib.Path) -> None:
     """A score of 4 of 4 would be more than all of 3.5."""
     for lms, user in (("canvas", "4711"), ("moodle", "71")):
-        with pytest.raises(ShardlabError, match=r"the LMS counts 3.5 points, and the assignment has 4"):
+        with pytest.raises(ShardlabError, match=r"the LMS counts 3.5 points, but the assignment has 4"):
             sheet(tmp_path, lms).filled({user: 4}, 4, NAME, scale=False)
         assert ",3.5" in sheet(tmp_path, lms).filled({user: 4}, 4, NAME, scale=True)
 

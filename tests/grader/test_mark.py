@@ -94,7 +94,7 @@ REFUSED: tuple[tuple[dict[str, str], str], ...] = (
     ({"Names the bytes (of 2)": "1", "Says why (of 1)": ""}, "'nothing' is not a number from 0 to 1"),
     ({"Names the bytes (of 2)": "x", "Says why (of 1)": "1"}, "'x' is not a number"),
     ({"Names the bytes (of 2)": "1", "Says why (of 1)": "1", "comment": "#unit"}, "there is no comment #unit"),
-    ({"comment": "", "version": "0"}, "another answer since"),
+    ({"comment": "", "version": "0"}, "since handed in another answer"),
     ({"submission": "nobody"}, "a person does not grade this answer"),
 )
 
@@ -202,7 +202,7 @@ def raise_of(of: Release, sheet: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[q90-1-why]\nx = 1\n", "the lines of [q90-1-why] have 1 points together, and the cell has 3"),
+        ("[q90-1-why]\nx = 1\n", "the lines of [q90-1-why] have 1 points together, but the cell has 3"),
         ("", "have 0 points together"),
         ("[q90-1-why]\nx = 'much'\n", "a line of [q90-1-why] has no points"),
         ("[q90-1-why\n", "Expected ']'"),

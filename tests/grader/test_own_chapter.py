@@ -352,7 +352,7 @@ FAULTS = {
         "answers",
         "left_to_the_compiler: failed, not passed",
     ),
-    "answered already": ("50_sums.md", "sl.check(", ANSWERED, OPEN, "50.1: it has an answer already"),
+    "answered already": ("50_sums.md", "sl.check(", ANSWERED, OPEN, "50.1: it already has an answer"),
 }
 
 

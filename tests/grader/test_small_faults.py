@@ -72,7 +72,7 @@ def test_rows_of_other_lengths_are_read(row: str, tmp_path: pathlib.Path) -> Non
 def test_a_row_with_a_cell_too_many_is_named(tmp_path: pathlib.Path) -> None:
     """A student would vanish from the table, or get another's column."""
     (tmp_path / "t.csv").write_text(CANVAS.format(row="Li, Jo,2,jo,A,,7"))
-    with pytest.raises(ShardlabError, match="row 4 has 7 cells, and the first has 6"):
+    with pytest.raises(ShardlabError, match="row 4 has 7 cells, but the first has 6"):
         Sheet(PRESETS["canvas"], tmp_path / "t.csv")
 
 

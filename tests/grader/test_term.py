@@ -92,11 +92,11 @@ WRONG = {
     ),
     "earlier": (
         "sections = {B = []}\n[assignments.04]\ndeadline = 2027-03-01T18:00:00Z\nsections = {B = 2027-02-02T18:00:00Z}",
-        "assignments.04.sections.B: it is before the common deadline; make the earliest the common one.",
+        "assignments.04.sections.B: it is before the common deadline: make the earliest deadline the common one.",
     ),
     "sections-alone": (
         "sections = {B = []}\n[assignments.04]\nsections = {B = 2027-02-02T18:00:00Z}",
-        "assignments.04: sections have deadlines, and the assignment has none.",
+        "assignments.04: sections have deadlines, but the assignment has none.",
     ),
     "in-two-sections": ('[sections]\nA = ["gus"]\nB = ["gus"]', "sections: gus is in more than one place."),
     "share": ("[penalty]\na_day = 10", "penalty.a_day: write a number from 0 to 1."),

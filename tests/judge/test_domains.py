@@ -54,7 +54,7 @@ def test_what_can_be_an_answer(domain: Any, said: Any, read: Any) -> None:
     [
         pytest.param(FATE, "hung", "'hung' is not one of fine, error, hangs", id="no ending"),
         pytest.param(WORD, "gather", "'gather' is not one of all-gather, all-reduce", id="another word"),
-        pytest.param(domain_of(["8"], ("8", "error")), 8, '8 is not one of 8, error: write it as a text, "8"', id="8"),
+        pytest.param(domain_of(["8"], ("8", "error")), 8, '8 is not one of 8, error: write it as a string, "8"', id="8"),
         pytest.param(NUMBER, "1/8", "'1/8' is not a number: write it without quotation marks", id="text for number"),
         pytest.param(NUMBER, True, "True is not a number", id="truth for number"),
         pytest.param(NUMBER, float("inf"), "inf is not a number", id="infinite"),
@@ -64,7 +64,7 @@ def test_what_can_be_an_answer(domain: Any, said: Any, read: Any) -> None:
         pytest.param(SHAPED, [1], "[1] is not a list of 2 numbers", id="too short"),
         pytest.param(MIXED, [1], "[1] is not a dict with the keys a, b, n", id="no dict"),
         pytest.param(MIXED, {"a": "no", "b": "no", "n": 1, "c": 1},
-                     "a, b: 'no' is not a text such as ValueError, or a list of numbers; "
+                     "a, b: 'no' is not a string such as ValueError, or a list of numbers; "
                      "there is no entry 'c'; the entries are a, b, n", id="misspelt key"),
     ],
 )  # fmt: skip
@@ -78,7 +78,7 @@ def test_every_key_lies_in_its_domain(asked: Any, item: ValueItem) -> None:
     """Keys are spelt as their words are, and no question takes just any text."""
     right = as_json(item.key)
     assert item.read(right).value == right and not item.read(right).faults
-    assert " a text" not in f" {item.domain.form.replace('a text such', '')}"
+    assert " a string" not in f" {item.domain.form.replace('a string such', '')}"
 
 
 @pytest.mark.parametrize("asked, item", VALUES, ids=lambda it: getattr(it, "id", None) or it.name)

@@ -71,9 +71,9 @@ def test_right_expression_passes(asked: Question, said: str) -> None:
     [
         pytest.param(ONE, "r c -> r4 2 c", "The shards have the right shape, but 6 devices hold the wrong one: "
                      "[1, 2, 3, 4, 5, 6].", "copies-last", id="elsewhere"),
-        pytest.param(ONE, "r c -> r@y c", "said: the expression names mesh axes, and there is no mesh.", "no-mesh", id="@"),
+        pytest.param(ONE, "r c -> r@y c", "said: the expression names mesh axes, but there is no mesh.", "no-mesh", id="@"),
         pytest.param(ONE, "r c -> 3 r c", "said: the numbers give 3 parts, and there are 8 devices.", None, id="numbers"),
-        pytest.param(ONE, "r -> r8", "said: the expression names 1 dimension, and the array has 2.", None, id="rank"),
+        pytest.param(ONE, "r -> r8", "said: the expression names 1 dimension, but the array has 2.", None, id="rank"),
         pytest.param(ONE, 8, "said: a sharding expression is text, not int.", None, id="no text"),
         pytest.param(ONE, ["r c -> 2 r4 c"], "said: a sharding expression is text, not list.", None, id="list"),
         pytest.param(ONE, "r c ->" + " r2" * 99, "said: the expression has 303 characters.", None, id="too long"),

@@ -43,7 +43,7 @@ def test_right_placement_passes(picture) -> None:
     "picture, what",
     [
         pytest.param(lambda: placed((2, 4), "xy", "y", "x"), "The shards have the wrong shape.", id="swapped"),
-        pytest.param(lambda: placed((2, 4), "xy", "x"), "Each element lies on 4 devices instead of 1.", id="replicated"),
+        pytest.param(lambda: placed((2, 4), "xy", "x"), "Each element is on 4 devices instead of 1.", id="replicated"),
         pytest.param(lambda: placed((2, 2), "xy", "x", "y"), "It is on the wrong devices.", id="half the devices"),
         pytest.param(lambda: np.zeros((16, 8)), "picture could not be read as an answer.", id="NumPy array"),
         pytest.param(lambda: jax.device_put(np.zeros((16, 16), np.float32), placed((2, 4), "xy", "x", "y")),

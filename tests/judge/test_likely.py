@@ -75,7 +75,7 @@ def test_in_proportion(right: np.ndarray, factor: float) -> None:
 def test_a_complex_factor(right: np.ndarray) -> None:
     """A real factor of complex values, as another norm of a transform leaves it; an imaginary one; and a sign."""
     wave = right + 1j * right[::-1]
-    for factor, said in ((0.102, "0.102 times"), (1j, "0+1j times"), (-1, "the other sign")):
+    for factor, said in ((0.102, "0.102 times"), (1j, "0+1j times"), (-1, "the opposite sign")):
         found = likely(seen(factor * wave), (wave,))
         assert found.id == "constant-factor" and said in found.cause
     assert named(seen(wave.conj()), wave) is None
@@ -162,7 +162,7 @@ def test_other_order(right: np.ndarray, rng: np.random.Generator) -> None:
     """Each column once, and where the first that is not in its place lies; a column twice is no order."""
     order = [0, 1, 5, 2, 3, 4, 6, 7, 11, 8, 9, 10]
     found = likely(seen(right[:, order]), (right,))
-    assert found.id == "other-order" and "dimension 1" in found.cause and "belongs at 2 lies at 3." in found.cause
+    assert found.id == "other-order" and "dimension 1" in found.cause and "belongs at 2 is at 3." in found.cause
     assert named(seen(right[:, [0, 0, *order[2:]]]), right) is None
 
 
@@ -259,7 +259,7 @@ def test_one_place_off(right: np.ndarray) -> None:
     """All slices one place late or early, and something else at the end."""
     late = np.concatenate([np.zeros((1, 12)), right[:-1]])
     found = likely(seen(late, ("x",)), (right,))
-    assert found.id == "one-place-off" and found.cause == "Along dimension 0 everything stands one place too late."
+    assert found.id == "one-place-off" and found.cause == "Along dimension 0 everything is one place too late."
     assert "too early" in likely(seen(np.concatenate([right[:, 1:], right[:, :1] * 3], 1)), (right,)).cause
     assert named(seen(np.concatenate([np.zeros((2, 12)), right[:-2]])), right) is None
 
@@ -338,7 +338,7 @@ AGAINST = {
     "one more in each round": (
         [DUE[0], ("all-reduce", 4, 19)],
         "more-than-due",
-        "Its all-reduce over x of 4 B runs 19 times, and 13 times are enough.",
+        "Its all-reduce over x of 4 B runs 19 times, but 13 times are enough.",
     ),
     "a larger one": (
         [("all-gather", 100, 6), DUE[1]],
@@ -349,7 +349,7 @@ AGAINST = {
         [DUE[0], ("all-gather", 16, 13)],
         "other-than-due",
         "A program that moves no more than it has to does without this all-gather over x of 16 B in 13 rounds. It sends "
-        "less, in another way.",
+        "less in another way.",
     ),
     "what is allowed besides": ([("all-to-all", 8, 1), *DUE], None, ""),
     "the same": (DUE, None, ""),
@@ -368,7 +368,7 @@ def test_arrays_sent_together_are_told_apart() -> None:
     """Three numbers in one all-reduce, where two of them would do."""
     together = dataclasses.replace(moved("all-reduce", 12), arrays=(("f32", ()),) * 3)
     found = prices.against([together], [moved("all-reduce", 4)] * 2, 0)
-    assert found.cause == "Its all-reduce over x of 4 B runs 3 times, and 2 times are enough."
+    assert found.cause == "Its all-reduce over x of 4 B runs 3 times, but 2 times are enough."
 
 
 def test_half_of_an_all_reduce() -> None:

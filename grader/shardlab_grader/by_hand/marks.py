@@ -126,7 +126,7 @@ def _mark(row: Mapping[str, str], known: Mapping[tuple[str, str], Waiting], rubr
     if not any(given.values()):
         return None
     if row.get(VERSION) != one.version:
-        what, mend = "the student has handed in another answer since.", "write the sheet again, and mark the new answer."
+        what, mend = "the student has since handed in another answer.", "write the sheet again, and mark the new answer."
         raise ShardlabError("bad-marks", what, where=where, mend=mend)
     points = {line: _number(text, lines[line], f"{where}, column {head(line, lines[line])}") for line, text in given.items()}
     earned = "\n".join(f"- {line}: {points[line]:g} of {most:g}" for line, most in lines.items())

@@ -73,7 +73,7 @@ def read(path: pathlib.Path, cells: Mapping[str, float]) -> Rubric:
     if not all(isinstance(table, dict) for table in (comments, *raw.values())):
         what, mend = (
             "not all of it is in tables.",
-            "each cell's lines stand below its id, as [q15-6-why]; comments below [comments].",
+            "put each cell's lines below its id, as in [q15-6-why], and comments below [comments].",
         )
         raise ShardlabError("bad-rubric", what, where=str(path), mend=mend)
     for name, points in cells.items():
@@ -82,6 +82,6 @@ def read(path: pathlib.Path, cells: Mapping[str, float]) -> Rubric:
             mend = 'a line is: "What earns the points" = 0.5'
             raise ShardlabError("bad-rubric", f"a line of [{name}] has no points.", where=str(path), mend=mend)
         if not math.isclose(sum(lines.values()), points):
-            what = f"the lines of [{name}] have {sum(lines.values()):g} points together, and the cell has {points:g}."
+            what = f"the lines of [{name}] have {sum(lines.values()):g} points together, but the cell has {points:g}."
             raise ShardlabError("bad-rubric", what, where=str(path), mend="change the lines' points.")
     return Rubric({name: raw[name] for name in cells}, comments)

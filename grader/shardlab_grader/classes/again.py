@@ -63,7 +63,7 @@ def _settled(first: Graded, second: Graded, question: str) -> Verdict:
     if not second.doubts or now.status == "ungraded" or _without_times(before) == _without_times(now):
         return now
     ends = "; ".join(dict.fromkeys((*first.doubts, *second.doubts)))
-    return Verdict(question, "ungraded", reason=f"Two runs ended in different ways, which need not be your doing ({ends}).")
+    return Verdict(question, "ungraded", reason=f"Two runs ended in different ways, which need not be your fault ({ends}).")
 
 
 def _without_times(verdict: Verdict) -> str:

@@ -200,7 +200,7 @@ def wanted(course_dir: pathlib.Path, assignment: str, student: str) -> str:
     if found in roster.people(course_dir):
         raise ShardlabError("nothing-to-grade", f"this student has not handed in {assignment}.", where=where, mend=mend)
     what = f"'{student}' is neither a student who handed in {assignment} nor a key."
-    mend = "write the name as its folder in submitted/ has it, or the key of a submission; "
+    mend = "write the name of the student's folder in submitted/, or the key of a submission; "
     mend += f"all of them: shardlab-grader report {assignment} --names"
     raise ShardlabError("unknown-student", what, where=where, mend=mend)
 

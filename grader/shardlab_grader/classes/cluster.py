@@ -133,7 +133,7 @@ def _ready(mode: Mode, questions: tuple[str, ...], judgement: str, chapter: Pack
         for place in (place for chapters in CHAPTERS for place in pathlib.Path(folder, chapters).glob("*")):
             own.take_released(place)
         same = dependence.judgement(questions) == judgement
-    return None if same else f"its shardlab or JAX is of another version ({dependence.versions()})."
+    return None if same else f"its shardlab or JAX is a different version ({dependence.versions()})."
 
 
 def _collected(done: Future[dict[str, Any]], grading: Grading) -> Record:

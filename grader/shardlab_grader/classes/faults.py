@@ -35,7 +35,7 @@ def check(course_dir: pathlib.Path, assignment: str) -> None:
         raise ShardlabError("read-only", what, where="\n".join(closed), mend=mend)
     for place in (course_dir, pathlib.Path(tempfile.gettempdir())):
         if (free := shutil.disk_usage(place).free) < ROOM:
-            said = f"{free / 2**20:.1f} MB are free, and a run takes {ROOM // 2**20} MB; nothing was changed."
+            said = f"{free / 2**20:.1f} MB are free, but a run takes {ROOM // 2**20} MB; nothing was changed."
             raise full(str(place), said)
     if "db_url" not in (course_dir / CONFIG).read_text():  # else the gradebook is in another place
         _check_gradebook(course_dir / "gradebook.db", assignment)
@@ -54,7 +54,7 @@ def refused(error: OSError) -> ShardlabError:
         return full(where)
     said = error.strerror or type(error).__name__
     what = f"the system refused: {said}; what was graded before is kept."
-    mend = "see that this can be read and written, then run the same command again: it continues where it stopped."
+    mend = "make sure that this can be read and written, then run the same command again: it continues where it stopped."
     return ShardlabError("system-refuses", what, where=where, mend=mend)
 
 
@@ -73,7 +73,10 @@ def of_gradebook(error: Exception) -> ShardlabError:
     what = "another program holds the gradebook" if "locked" in said else f"the gradebook cannot be used ({said})"
     mend = "close the program that holds it (Formgrader, another grading run), then run the same command again."
     if "locked" not in said:
-        mend = "see that gradebook.db can be read and written, or restore it from a backup; then run the same command again."
+        mend = (
+            "make sure that gradebook.db can be read and written, or restore it from a backup; "
+            "then run the same command again."
+        )
     reference = "gradebook-locked" if "locked" in said else "gradebook-damaged"
     return ShardlabError(reference, f"{what}; what was graded before is kept.", where="gradebook.db", mend=mend)
 

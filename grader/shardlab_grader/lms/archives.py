@@ -178,12 +178,12 @@ def _check_ids(found: Sequence[str], known: Collection[str]) -> None:
     other = [one for one in found if strays.misspelt(one, known)]
     strange = bool(known) and bool(found) and not set(found) & set(known)
     if other or strange:
-        who = f"{other[0]} is spelled in another way in the gradebook" if other else "none of them is in the gradebook"
+        who = f"{other[0]} is spelled differently in the gradebook" if other else "none of them is in the gradebook"
         mend = (
-            "name the column that has the gradebook's ids: --id COLUMN; spreadsheets change ids, so export the table anew."
+            "name the column that has the gradebook's ids: --id COLUMN; spreadsheets change ids, so export the table again."
         )
         raise ShardlabError(
-            "lms-ids", f"the gradebook has other ids: {who}; nothing was stored.", where=", ".join(found[:3]), mend=mend
+            "lms-ids", f"the gradebook has different ids: {who}; nothing was stored.", where=", ".join(found[:3]), mend=mend
         )
 
 
@@ -199,7 +199,7 @@ def _others(opened: zipfile.ZipFile, chosen: Mapping[str, zipfile.ZipInfo], ours
     others = {user for user, info in notebooks.items() if ours.chapter_of(opened.read(info)) not in ("", ours.assignment)}
     if len(others) * 2 > len(notebooks):
         what = (
-            f"{len(others)} of {len(notebooks)} notebooks are of another chapter than {ours.assignment}; nothing was stored."
+            f"{len(others)} of {len(notebooks)} notebooks are of a chapter other than {ours.assignment}; nothing was stored."
         )
         raise ShardlabError("lms-archive", what, where="the archive", mend="name the assignment that the archive is of.")
     return others

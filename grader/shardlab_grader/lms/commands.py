@@ -23,7 +23,7 @@ SAID = {
     "late": "marked late by the LMS, which gives no time",
     "other": "of another chapter; collected where there was nothing before",
     "unknown": "not in the table, and not collected",
-    "twice": "claimed for one student by two names, and not collected; check whose they are",
+    "twice": "claimed for one student under two names, and not collected; check whose they are",
     "large": "larger than the limit, and not collected",
     "left": "other files, left alone",
 }
@@ -118,7 +118,7 @@ def feedback(
 @lms_option("--to")
 @click.option("--column", "title", default="", help="Canvas's title of the assignment.  [default: the assignment's name]")
 @id_option
-@click.option("--scale", is_flag=True, help="Scale the scores if the LMS counts other points.")
+@click.option("--scale", is_flag=True, help="Scale the scores if the LMS counts a different number of points.")
 @click.option("--comments", is_flag=True, help="Also say what is not passed, in Moodle's column of comments.")
 @click.option("--output", type=FILE, help="The filled table.  [default: ASSIGNMENT-LMS.csv]")
 @course_option
@@ -151,7 +151,7 @@ def export(
         output.write_text(sheet.filled(given, most, title or name, scale, said if comments else None), "utf-8")
         console.print(f"scores: {len(given)} of {len(students)} students", soft_wrap=True)
         say("left empty, because ungraded or waiting for a person", sorted(open_ & set(students.values())), names)
-        say("graded, and not in the table", sorted(set(scores) - set(students.values())), names)
+        say("graded, but not in the table", sorted(set(scores) - set(students.values())), names)
         console.print(f"wrote {output}", soft_wrap=True)
 
 

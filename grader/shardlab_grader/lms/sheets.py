@@ -109,7 +109,7 @@ class Sheet:
     def _whole(self, row: list[str], number: int) -> list[str]:
         """A row as long as the first: programs leave empty cells at the end out."""
         if any(map(str.strip, row[len(self._header) :])):
-            what = f"row {number} has {len(row)} cells, and the first has {len(self._header)}"
+            what = f"row {number} has {len(row)} cells, but the first has {len(self._header)}"
             raise self._error(what, "export it once more, and let no other program save it.")
         return (row + [""] * len(self._header))[: len(self._header)]
 
@@ -216,7 +216,7 @@ class Sheet:
             counted = most
         if counted != most and not scale:
             mend = f"set its points to {most:g} in the LMS, or add --scale."
-            raise self._error(f"the LMS counts {counted:g} points, and the assignment has {most:g}", mend)
+            raise self._error(f"the LMS counts {counted:g} points, but the assignment has {most:g}", mend)
         return counted / most
 
     def _column(self, title: str) -> int:

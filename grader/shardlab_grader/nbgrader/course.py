@@ -146,7 +146,7 @@ class Course:
         with quiet(), self.gradebook() as gradebook:
             if unknown := sorted(set(spans) - {one.id for one in gradebook.students}):
                 what = f"the gradebook does not know {', '.join(unknown)}."
-                mend = f"nbgrader db student add {unknown[0]}, or write the name as the gradebook has it."
+                mend = f"nbgrader db student add {unknown[0]}, or write the name as it is in the gradebook."
                 raise ShardlabError("unknown-student", what, where=f"{self.root}", mend=mend)
             for student, span in spans.items():
                 gradebook.update_or_create_submission(assignment, student).extension = span or None

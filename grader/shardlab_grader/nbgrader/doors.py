@@ -66,7 +66,7 @@ def _asking(theirs: Callable[[BaseConverter], None], name: str, steps: Steps) ->
         met = fnmatch.filter(places.releases(pathlib.Path(self.coursedir.root)), asked)
         if met and met != [asked]:
             # nbgrader's own step would run what is ours, and students' code with it, outside of any sandbox.
-            self.log.error("%s is more than one assignment, %s among them: name one at a time", asked, met[0])
+            self.log.error("%s is more than one assignment, including %s: name one at a time", asked, met[0])
             raise NbGraderException(f"name one assignment instead of {asked}")
         if met and sharing.shared(pathlib.Path(self.coursedir.root)):
             self.coursedir.groupshared = True
@@ -150,7 +150,7 @@ def _stage_all(step: BaseConverter, root: pathlib.Path, place: pathlib.Path) -> 
         student = folder.parent.name
         if "\n" in student:  # at which nbgrader would stop, and leave out all who come after
             step.log.error(
-                "%s of %s is not graded: nbgrader does not take a name of several lines", assignment, plain(student)
+                "%s of %s is not graded: nbgrader does not accept a name of several lines", assignment, plain(student)
             )
             continue
         try:

@@ -89,7 +89,7 @@ def incomplete(question: Question, samples: Sequence[Sample]) -> list[str]:
     named = {miss.id for item in question.items for miss in item.misconceptions}
     found = {
         f"a hint has more than {HINT} words": any(len(hint.split()) > HINT for hint in question.hints),
-        f"its explanation has {words} words, and needs {LEAST} to {MOST}": not LEAST <= words <= MOST,
+        f"its explanation has {words} words, but needs {LEAST} to {MOST}": not LEAST <= words <= MOST,
         f"it has fewer than {WRONG} wrong answers": sum(sample.misconception is not None for sample in samples) < WRONG,
         f"there is no wrong answer for {', '.join(sorted(named - due))}": bool(named - {*due}),
     }
@@ -103,7 +103,7 @@ def answered(left: references.Answers, costs: str) -> list[str]:
     from shardlab_judge.references import References
 
     verdicts = [judge(question(id), answer, References(**json.loads(costs)), SEED) for id, answer in left.items()]
-    return [f"{verdict.question}: it has an answer already" for verdict in verdicts if verdict.status != "unattempted"]
+    return [f"{verdict.question}: it already has an answer" for verdict in verdicts if verdict.status != "unattempted"]
 
 
 def misjudged(samples: Samples) -> list[str]:

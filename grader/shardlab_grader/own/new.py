@@ -39,13 +39,13 @@ def write(folder: pathlib.Path) -> list[pathlib.Path]:
     """Make a chapter's folder; the files in it.
 
     Raises:
-        ShardlabError: its name is no chapter's, or it is there already.
+        ShardlabError: its name is no chapter's, or it already exists.
     """
     folder = folder.resolve()
     number = own.number(folder)
     if folder.exists():
         mend = "take another number or word, or change what is there."
-        raise ShardlabError("chapter-exists", f"{folder.name} is there already.", where=str(folder), mend=mend)
+        raise ShardlabError("chapter-exists", f"{folder.name} already exists.", where=str(folder), mend=mend)
     id = f"{number}.1"
     title = folder.name.partition("_")[2].replace("_", " ").capitalize()
     exercise = PROGRAM.exercise.format(id=id)

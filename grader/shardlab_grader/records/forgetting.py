@@ -38,7 +38,7 @@ def forget(course_dir: pathlib.Path, student: str) -> Forgotten:
     folders = {step: list(_folders(course, step, student)) for step in ("feedback", "autograded", "submitted")}
     registered = _registered(course, student)
     if not (roster.has(student) or registered or any(folders.values())):
-        mend = "write the name as the folder in submitted/ has it."
+        mend = "write the name of the student's folder in submitted/."
         raise ShardlabError("unknown-student", "nothing is stored about this student.", where=f"{course_dir}", mend=mend)
     # Verdicts from before the student had a key are known to nbgrader's copies only.
     notebooks = [path for folder in folders["autograded"] for path in folder.rglob("*.ipynb")]

@@ -46,7 +46,7 @@ class Exercises:
         name = next((other for other in others if re.match(rf"0*{chapter}_", other)), "")
         where = f"if it was meant for that, move it to submitted/STUDENT/{name}" if name else "ask for the right file"
         called = f"chapter {chapter}" + f", {name}" * bool(name)
-        raise Unreadable(f"another chapter's: it holds the exercises of {called}, and none of {self.assignment}; {where}.")
+        raise Unreadable(f"another chapter's: it holds the exercises of {called}, but none of {self.assignment}; {where}.")
 
     def form_of(self, path: pathlib.Path) -> bytes:
         """The handed-in form of a file that holds exercises of this assignment, whatever it is called; else nothing."""

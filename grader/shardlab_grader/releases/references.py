@@ -95,7 +95,7 @@ def recorded(job: Job) -> Answers:
     if recording.errors:
         errors = [(e, job.cells[e.cell].source.splitlines()[0]) for e in recording.errors]
         lines = [f"code cell {e.cell + 1} ({first}): {e.type}: {e.message}" for e, first in errors]
-        raise _fails("cells of the solution raise.", "\n".join(lines[:SHOWN]))
+        raise _fails("cells of the solution raise exceptions.", "\n".join(lines[:SHOWN]))
     return recording.answers
 
 

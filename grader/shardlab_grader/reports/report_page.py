@@ -142,7 +142,7 @@ def _exercises(found: Figures) -> str:
     key = "".join(f'<span><i style="background:{COLOURS[name]}"></i>{name}</span>' for name in STATES)
     words = "<em>Partly</em>: wrong, with points for what was right. <em>Ungraded</em>: a person must look."
     if any(one.observed for one in found.exercises):
-        words += " <em>Observed</em>: judged by what running processes said, and not by a program that is run again here."
+        words += " <em>Observed</em>: judged by what running processes said, not by a program that is run again here."
     rows = "".join(_exercise(one) for one in found.exercises)
     return f'<h2>Exercises</h2><div class="key soft">{key}</div><p class="soft">{words}</p>{rows}'
 

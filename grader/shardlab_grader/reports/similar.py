@@ -129,9 +129,9 @@ def sentences(found: Sequence[Alike] | None, assignment: str) -> list[str]:
     more = [f"{len(found) - MOST} more pairs share less."] * (len(found) > MOST)
     return [
         *more,
-        f"Listed: answers of at least {LEAST} lines that are equal after renaming and that few of the class wrote.",
-        "A right short answer proves nothing: many who work alone write the same. Ask both students about their programs: "
-        f"shardlab-grader viva {assignment}",
+        f"Listed: answers of at least {LEAST} lines that are equal after renaming and rare in this class.",
+        "A right answer that is short proves nothing: many students who work alone write the same one. Ask both students "
+        f"about their programs: shardlab-grader viva {assignment}",
     ]
 
 

@@ -48,7 +48,7 @@ class Pending:
             students = _counted(self.unknown, "student", names)
             yield f"not yet in the gradebook, so without their section's deadline: {students}"
         if self.lacking:
-            yield f"not in what was released, so they cannot count: {', '.join(self.lacking)}"
+            yield f"not in the release, so they cannot count: {', '.join(self.lacking)}"
 
 
 def pending(course_dir: pathlib.Path, settings: Settings, assignment: str) -> Pending:

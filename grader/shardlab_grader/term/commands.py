@@ -23,7 +23,7 @@ BEGINNING = 'timezone = "Europe/Berlin"\n[assignments.04]\ndeadline = 2027-03-01
 def settings(
     course_dir: pathlib.Path, names: bool, wait: bool, dry_run: bool, gradebook: pathlib.Path | None, column: str
 ) -> None:
-    """Check the course's shardlab.toml, show the term, and change what is released already."""
+    """Check the course's shardlab.toml, show the term, and change what is already released."""
     from shardlab_grader.lms.sheets import PRESETS, Sheet
     from shardlab_grader.releases import places
     from shardlab_grader.term import applying, reading, showing
@@ -55,7 +55,9 @@ def settings(
 @click.command()
 @click.argument("assignment")
 @click.argument("students", nargs=-1)
-@click.option("--days", type=click.FloatRange(0, 3650), help="How many, counted from the deadline; 0 takes them back.")
+@click.option(
+    "--days", type=click.FloatRange(0, 3650), help="How many extra days, counted from the deadline; 0 takes them back."
+)
 @click.option("--csv", "table", type=THERE, help="Take students and days from this table, with columns student and days.")
 @course_option
 @wait_option
@@ -82,4 +84,4 @@ def extend(
             extensions.extend(course_dir, reading.load(course_dir), name, wanted)
             for line in showing.deadlines(course_dir, name, wanted):
                 console.print(line, soft_wrap=True)
-        console.print(f"if it is graded already: shardlab-grader grade {name} --penalties", soft_wrap=True)
+        console.print(f"if it is already graded: shardlab-grader grade {name} --penalties", soft_wrap=True)

@@ -35,7 +35,7 @@ def load(course_dir: pathlib.Path) -> Settings:
     except FileNotFoundError:
         return Settings()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        mend = "mend this line; words stand in quotes, and tables' names in brackets."
+        mend = "mend this line: put words in quotes, and names of tables in brackets."
         raise ShardlabError("bad-settings", f"the settings are not TOML: {error}.", where=str(path), mend=mend) from None
     for name in places.releases(course_dir):
         if folder := places.chapter(course_dir, name):
@@ -95,13 +95,14 @@ class _Reading:
         deadline = self._time(f"{where}.deadline", raw["deadline"]) if "deadline" in raw else None
         later = self._each(raw, "sections", self._time, where)
         if later and deadline is None:
-            self._fault(where, "sections have deadlines, and the assignment has none")
+            self._fault(where, "sections have deadlines, but the assignment has none")
         for section, time in later.items():
             if section not in sections:
                 self._fault(f"{where}.sections", f"there is no section {section!r}; name it in [sections]")
             if time and deadline and time < deadline:
                 self._fault(
-                    f"{where}.sections.{section}", "it is before the common deadline; make the earliest the common one"
+                    f"{where}.sections.{section}",
+                    "it is before the common deadline: make the earliest deadline the common one",
                 )
         return Assignment(listed, core, points, deadline, {name: time for name, time in later.items() if time})
 
@@ -172,7 +173,7 @@ class _Reading:
             self._fault(where, "write a date and a time without quotes, such as 2027-03-01T18:00:00")
             return None
         if raw.tzinfo is None and self._zone is None:
-            self._fault(where, 'whose time? Begin the file with a time zone, such as timezone = "Europe/Berlin"')
+            self._fault(where, 'in which time zone? Begin the file with one, such as timezone = "Europe/Berlin"')
             return None
         return (raw if raw.tzinfo else raw.replace(tzinfo=self._zone)).astimezone(datetime.UTC)
 

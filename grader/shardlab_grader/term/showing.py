@@ -66,7 +66,7 @@ def following(change: Pending) -> str:
     """The command that brings scores up to date."""
     if change.points:
         return f"shardlab-grader grade {change.assignment}, which judges its submissions anew"
-    return f"shardlab-grader grade {change.assignment} --penalties, if it is graded already"
+    return f"shardlab-grader grade {change.assignment} --penalties, if it is already graded"
 
 
 def deadlines(course_dir: pathlib.Path, assignment: str, students: Collection[str]) -> Iterator[str]:

@@ -181,7 +181,7 @@ def example_of(example: Any, name: str) -> tuple[Any, ...]:
             f"no arguments are given for {name}.",
             where=f"shardlens inspect {name}",
             mend=f'give --args "float32[64,128]@x,_" --mesh x=2,y=4,\n'
-            f"or write {name.partition(':')[2]}_example() beside it: a tuple of arrays or jax.ShapeDtypeStructs.",
+            f"or write {name.partition(':')[2]}_example() in the same file: a tuple of arrays or jax.ShapeDtypeStructs.",
         )
     if not callable(example):
         what = f"{name.partition(':')[2]}_example is not a function, but of type {type(example).__name__}."
@@ -227,7 +227,7 @@ def need_same_mesh(args: tuple[Any, ...], axes: Mapping[str, int], options: argp
     meshes = [dict(each.mesh.shape) for each in shardings if isinstance(each, jax.NamedSharding)]
     if meshes and dict(axes) not in meshes:
         lies = ", ".join(f"{name}={size}" for name, size in meshes[0].items())
-        what = f"the arguments of {options.function}_example lie on a mesh {lies}."
+        what = f"the arguments of {options.function}_example are on a mesh {lies}."
         mend = "leave --mesh out, or give --args too; with --target, --mesh gives the sizes on the target."
         raise LensError("not-a-mesh", what, where=f"--mesh {options.mesh}", mend=mend)
 
@@ -239,6 +239,7 @@ def _no_function(name: str, why: str) -> LensError:
 
 def _no_argument(text: str, why: str) -> LensError:
     mend = (
-        'write dtype[shape]@axes, joined by semicolons: "float32[64,128]@x,_; int32[64]@x+y"; a dimension without axis is _.'
+        'write dtype[shape]@axes, joined by semicolons: "float32[64,128]@x,_; int32[64]@x+y"; '
+        "a dimension without an axis is _."
     )
     return LensError("not-an-argument", f"{text.strip()!r} {why}", where=f"--args {text.strip()!r}", mend=mend)

@@ -62,7 +62,7 @@ def _end_of(log: Path) -> str:
             file.seek(max(file.seek(0, 2) - MOST, 0))
             return file.read().decode(errors="replace")
     except OSError as error:
-        mend = "name a file that a program's output went to: python train.py > train.log 2>&1"
+        mend = "name a file that holds a program's output: python train.py > train.log 2>&1"
         raise LensError("no-log", f"{log} cannot be read: {error.strerror}.", where=f"doctor {log}", mend=mend) from error
 
 

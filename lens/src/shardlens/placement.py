@@ -169,9 +169,9 @@ def _misfits(shape: Sequence[int], sizes: Mapping[str, int], entries: Sequence[t
         if axis not in sizes:
             yield f"The mesh has no axis {axis!r}."
         elif used.count(axis) > 1:
-            yield f"The axis {axis!r} stands in the spec {used.count(axis)} times."
+            yield f"The axis {axis!r} appears in the spec {used.count(axis)} times."
     if len(entries) > len(shape):
-        yield f"The spec has {len(entries)} entries, and the array has {len(shape)} dimensions."
+        yield f"The spec has {len(entries)} entries, but the array has {len(shape)} dimension{'s' * (len(shape) != 1)}."
     for number, (n, entry) in enumerate(zip(shape, entries)):
         if n % (parts := math.prod(sizes.get(str(axis), 1) for axis in entry)):
             yield f"{parts} blocks do not divide dimension {number} of size {n}."
@@ -204,7 +204,7 @@ def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
         raise _no_sharding(x)
     if isinstance(getattr(sharding, "mesh", None), jax.sharding.AbstractMesh):
         what = "this sharding is over an abstract mesh, which has axes but no devices."
-        mend = "give the array itself, or a NamedSharding over a mesh of jax.make_mesh and the array's shape."
+        mend = "give the array itself, or a NamedSharding over a mesh from jax.make_mesh, and the array's shape."
         where = f"x is a {type(x).__name__}, like the one that jax.typeof returns"
         raise LensError("mesh-without-devices", what, where=where, mend=mend)
     if alone and shape is None:
@@ -216,8 +216,8 @@ def placement_of(x: Any, shape: int | Sequence[int] | None = None) -> Placement:
             return placed(sharding, (shape,) if isinstance(shape, int) else tuple(shape or ()))
         return placed(sharding, tuple(x.shape), str(x.dtype))
     except NotImplementedError as error:
-        what = "this array is not added up yet: each device holds one term of each element, and no device holds a slice."
-        mend = "add the terms up first, by jax.reshard(x, P(...)); the terms are in x.addressable_shards."
+        what = "this array is not added up yet: each device holds one term of each element, so no device holds a slice."
+        mend = "first add the terms up with jax.reshard(x, P(...)); the terms are in x.addressable_shards."
         raise LensError("partial-sums", what, where=f"x is cut by {sharding}", mend=mend) from error
 
 
@@ -232,8 +232,9 @@ def placed(sharding: Any, shape: tuple[int, ...], dtype: str | None = None) -> P
 
     if isinstance(sharding, jax.sharding.NamedSharding) and len(sharding.spec) > len(shape):
         # JAX itself looks up the missing dimension in a list, and says no more than that.
-        what = f"the spec has {len(sharding.spec)} entries, and the array has {len(shape)} dimensions."
-        where, mend = f"{sharding.spec}   shape {list(shape)}", "give it one entry for each dimension at most."
+        has = f"{len(shape)} dimension{'s' * (len(shape) != 1)}"
+        what = f"the spec has {len(sharding.spec)} entries, but the array has {has}."
+        where, mend = f"{sharding.spec}   shape {list(shape)}", "give it at most one entry for each dimension."
         raise LensError("spec-does-not-fit", what, where=where, mend=mend)
     # JAX writes slice(None) for a whole dimension and numbers for parts of it; `indices` makes numbers of both.
     mapping = sharding.devices_indices_map(shape)

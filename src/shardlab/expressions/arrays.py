@@ -130,7 +130,7 @@ def _constrain(x: jax.Array, sharding: NamedSharding) -> jax.Array:
 def _inside_shard_map(x: Any) -> ShardingError:
     return ShardingError(
         "inside-shard-map",
-        "inside jax.shard_map each device has an array of its own, and there is nothing to place.",
+        "inside jax.shard_map each device has an array of its own, so there is nothing to place.",
         where=f"argument {jax.typeof(x)}   mesh {axes_text(mesh_axes(jax.sharding.get_abstract_mesh()))}",
         mend="place arrays before they go in (in_specs says how they are cut), or use a collective.",
     )
@@ -154,7 +154,7 @@ def _need_context(x: Any, sharding: NamedSharding) -> None:
     if jax.sharding.get_abstract_mesh().empty and jax.typeof(x).sharding.mesh.empty:
         raise ShardingError(
             "mesh-not-in-context",
-            "the mesh has Explicit axes, and no mesh is in the context.",
+            "the mesh has Explicit axes, but no mesh is in the context.",
             where=f"{sharding.spec}   mesh {axes_text(mesh_axes(sharding.mesh))}",
             mend="call the function inside `with jax.set_mesh(mesh):`.",
         )

@@ -80,7 +80,7 @@ def _reason(right: Right, devices: int) -> tuple[str, str]:
     bases = [e.count or 1 for e in right if e.star]
     there, left = f"there {'is' if devices == 1 else 'are'} {_devices(devices)}", devices // math.prod(fixed)
     if not bases:
-        given = f"the numbers give {_product(fixed)} parts" if fixed else "no number stands on the right"
+        given = f"the numbers give {_product(fixed)} parts" if fixed else "there is no number on the right"
         return "numbers-do-not-multiply", f"{given}, and {there}"
     if devices % math.prod(fixed):
         given = f"the numbers without a star give {_product(fixed)}"

@@ -93,7 +93,7 @@ def sharding_for(text: str, shape: Shape | int | None, place: Where) -> NamedSha
 def _not_a_mesh(mesh: Any) -> ShardingError:
     held = isinstance(getattr(mesh, "mesh", None), (Mesh, AbstractMesh))
     empty = isinstance(mesh, (Mesh, AbstractMesh))
-    what = "mesh= is a mesh without axes." if empty else f"mesh= takes a mesh, and this is of type {type(mesh).__name__}."
+    what = "mesh= is a mesh without axes." if empty else f"mesh= takes a mesh, but this is of type {type(mesh).__name__}."
     mend = "pass its mesh: mesh=sharding.mesh." if held else "pass what jax.make_mesh returns, or leave it out."
     return ShardingError("not-a-device-mesh", what, where=f"mesh={str(mesh)[:100]}", mend=mend)
 

@@ -14,7 +14,7 @@ from shardlens import Axes
 
 def mesh_missing(pattern: Pattern) -> Fault:
     """Mesh axes are named where there is no mesh."""
-    what = "the expression names mesh axes, and there is no mesh"
+    what = "the expression names mesh axes, but there is no mesh"
     spans = tuple(element.span for element in pattern.right if element.axes)
     return Fault("mesh-missing", what, "pass mesh=..., or work inside `with jax.set_mesh(mesh):`.", spans)
 
@@ -24,13 +24,13 @@ def rank_fault(pattern: Pattern, rank: int | None) -> Fault:
     spans, n = tuple(e.span for e in pattern.left), len(pattern.names)
     names = f"the expression names {n} dimension{'s' * (n != 1)}"
     if rank is None:
-        what = "'...' stands before a sharded dimension, and the rank is not known"
+        what = "'...' comes before a sharded dimension, but the rank is not known"
         return Fault("rank-unknown", what, "pass the shape or the number of dimensions.", spans)
     if pattern.elided is not None:
         mend = f"name at most {rank}: '...' stands for the dimensions without a name."
-        return Fault("rank-does-not-fit", f"{names} in addition to '...', and the array has {rank}", mend, spans)
+        return Fault("rank-does-not-fit", f"{names} in addition to '...', but the array has {rank}", mend, spans)
     mend = "name every dimension, or write '...' on both sides for those that stay whole."
-    return Fault("rank-does-not-fit", f"{names}, and the array has {rank}", mend, spans)
+    return Fault("rank-does-not-fit", f"{names}, but the array has {rank}", mend, spans)
 
 
 def part_faults(pattern: Pattern, extents: Mapping[str, int], counts: Sequence[int], devices: int) -> list[Fault]:

@@ -73,7 +73,7 @@ def _left_element(word: str, span: Span) -> Element | Fault:
     if isinstance(read, Fault) or read.ellipsis:
         return read
     name = f"write {shown(read.name)} on the left" if read.name else "name only dimensions on the left"
-    what = f"{shown(word)} stands on the left, where dimensions only have names"
+    what = f"{shown(word)} is on the left, where dimensions only have names"
     return Fault("number-on-left", what, f"{name}, and numbers, stars and mesh axes on the right.", (span,))
 
 
@@ -108,7 +108,7 @@ def _word_fault(word: str, name: str | None, rest: str, span: Span) -> Fault:
         what = f"{shown(word)} asks for more parts than there are devices anywhere"
         return Fault("number-too-large", what, "write how many parts this axis has, or a star.", (span,))
     if name and number and after.startswith("@"):
-        return Fault("numbers-with-axes", "numbers or stars stand beside mesh axes", MIXED, (span,))
+        return Fault("numbers-with-axes", "numbers or stars are mixed with mesh axes", MIXED, (span,))
     if name is None and number and is_name(after):
         mend = f"write {shown(after + number)} to cut the dimension, or {shown(f'{number} {after}')} for copies."
         return Fault("number-before-name", f"{shown(word)} has its number or star before the name", mend, (span,))
@@ -118,7 +118,7 @@ def _word_fault(word: str, name: str | None, rest: str, span: Span) -> Fault:
 def _arrow_fault(text: str, arrows: list[Span]) -> Fault:
     if arrows:
         mend = "write one '->': dimensions before it, their placement after it."
-        return Fault("arrow-twice", f"'->' stands {len(arrows)} times", mend, tuple(arrows[1:]))
+        return Fault("arrow-twice", f"'->' appears {len(arrows)} times", mend, tuple(arrows[1:]))
     end = len(text.rstrip())
     mend = f"write the dimensions, '->', and their placement, {_EXAMPLE}"
     return Fault("arrow-missing", "there is no '->'", mend, ((end, end),))

@@ -102,21 +102,21 @@ def faults(left: Sequence[Element], right: Sequence[Element], arrow: Span) -> li
 def _empty_sides(left: Sequence[Element], right: Sequence[Element], arrow: Span) -> Iterator[Fault]:
     if not left:
         mend = "name the dimensions, or write '...' for all (or none) of them."
-        yield Fault("side-empty", "nothing stands before '->'", mend, (arrow,))
+        yield Fault("side-empty", "there is nothing before '->'", mend, (arrow,))
     if not right:
         mend = 'repeat the dimensions with their numbers, like "a b -> a4 b2".'
-        yield Fault("side-empty", "nothing stands after '->'", mend, (arrow,))
+        yield Fault("side-empty", "there is nothing after '->'", mend, (arrow,))
 
 
 def _ellipses(left: Sequence[Element], right: Sequence[Element]) -> Iterator[Fault]:
     places = {side: tuple(e.span for e in words if e.ellipsis) for side, words in (("left", left), ("right", right))}
     for side, spans in places.items():
         if len(spans) > 1:
-            what = f"'...' stands {len(spans)} times on the {side}"
+            what = f"'...' appears {len(spans)} times on the {side}"
             yield Fault("ellipsis-twice", what, "write '...' once on each side.", spans[1:])
         if spans and not all(places.values()):
             mend = "write '...' on both sides, or name every dimension."
-            yield Fault("ellipsis-on-one-side", f"'...' stands on the {side} only", mend, spans)
+            yield Fault("ellipsis-on-one-side", f"'...' appears on the {side} only", mend, spans)
 
 
 def _left_names(left: Sequence[Element], right: Sequence[Element]) -> Iterator[Fault]:
@@ -126,7 +126,7 @@ def _left_names(left: Sequence[Element], right: Sequence[Element]) -> Iterator[F
         if e.name is None:
             continue
         if e.name in seen:
-            what = f"dimension {shown(e.name)} stands twice on the left"
+            what = f"dimension {shown(e.name)} appears twice on the left"
             yield Fault("dimension-twice", what, "give each dimension a name of its own.", (e.span,))
         elif e.name not in placed:
             cut = f"{shown(f'{e.name}@{axis}')} to shard it" if axis else f"{shown(e.name + '2')} to cut it in 2"
@@ -147,4 +147,4 @@ def _right_names(left: Sequence[Element], right: Sequence[Element]) -> Iterator[
 def _mixtures(right: Sequence[Element]) -> Iterator[Fault]:
     counted = tuple(e.span for e in right if e.counted)
     if counted and any(e.axes for e in right):
-        yield Fault("numbers-with-axes", "numbers or stars stand beside mesh axes", MIXED, counted)
+        yield Fault("numbers-with-axes", "numbers or stars are mixed with mesh axes", MIXED, counted)

@@ -138,7 +138,7 @@ def _unmatched(paths: Sequence[str], chosen: Sequence[int | None]) -> Iterator[t
     left = [path for path, i in zip(paths, chosen) if i is None]
     if left:
         what = f"{len(left)} lea{'f has' if len(left) == 1 else 'ves have'} no rule"
-        mend = 'add a rule for each, or a last one for all others: (".*", "... -> * ...") holds copies.'
+        mend = 'add a rule for each leaf, or a last rule for all others: (".*", "... -> * ...") holds copies.'
         yield "leaf-without-rule", what, "leaves: " + _some(left), mend
 
 

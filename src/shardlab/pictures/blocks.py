@@ -128,7 +128,7 @@ def _note(blocks: Blocks, order: Sequence[int]) -> str:
     devices = [order[k] for k in blocks.unequal]
     verb = "s" * (len(devices) == 1)
     who = drawing.named(devices)
-    return f"≠ {who} return{verb} other values for a slice than the first device that has it"
+    return f"≠ {who} return{verb} values for a slice that differ from those of the first device that has it"
 
 
 def _lines(rows: Sequence[Sequence[Sequence[str]]]) -> Iterator[str]:

@@ -149,7 +149,7 @@ def _job(what: Work, processes: int, devices: int, seconds: float, calls: list[l
             "nothing-to-launch",
             "a launch needs at least one process, one device for each, and some time.",
             where=f"{processes} processes, {devices} devices, {seconds:g} seconds",
-            mend="leave them out: 2 processes, 4 devices each and 60 seconds are usual.",
+            mend="leave them out: the defaults are 2 processes, 4 devices each and 60 seconds.",
         )
     job = {"processes": processes, "devices": devices, "seconds": seconds, "path": sys.path, "calls": calls}
     what = sent(what) if callable(what) else what
@@ -195,7 +195,7 @@ def source_of(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", repr(function))
     if getattr(function, "__closure__", None):
         names = ", ".join(function.__code__.co_freevars)
-        raise _cannot_send(name, f"it uses {names} of the function around it", f"pass {names} in `arguments`")
+        raise _cannot_send(name, f"it uses {names} from the function around it", f"pass {names} in `arguments`")
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError) as error:
@@ -209,7 +209,7 @@ def _check_json(job: dict[str, Any]) -> None:
     try:
         json.dumps(job["calls"])
     except TypeError as error:
-        mend = "pass numbers, texts, lists and dicts, and make arrays of them inside"
+        mend = "pass numbers, strings, lists and dicts, and make arrays of them inside"
         raise _cannot_send(job["title"], f"its arguments are not JSON ({error})", mend) from error
 
 

@@ -53,7 +53,7 @@ def diagnose(message: str | BaseException) -> Diagnosis:
         >>> sl.diagnose("NameError: Found an unbound axis name: batch.")
         unbound-axis: A collective is called where its axis has no name
           said:      unbound axis name: batch
-          cause:     A collective names the axis batch, and no jax.shard_map around it has
+          cause:     A collective names the axis batch, but no jax.shard_map around it has
                      that axis.
           mend:      Call it inside jax.shard_map over a mesh with this axis. Under jit
                      alone, write the sum over the whole array. XLA then inserts the

@@ -80,7 +80,7 @@ with jax.set_mesh(typed):
     Case(
         name="incompatible-devices",
         exercise="1.3",
-        page="practices.md#two-shardings-that-are-the-same-and-not-equal",
+        page="practices.md#two-shardings-that-are-equivalent-but-not-equal",
         thread="Physical-Intelligence/openpi/issues/261",
         asked=("incompatible devices for jitted computation",),
         program="""\
@@ -100,7 +100,7 @@ jax.device_put(x, NamedSharding(mesh, P("batch")))
     Case(
         name="ambiguous-product",
         exercise="6.2",
-        page="practices.md#the-type-does-not-say-where-the-output-lies",
+        page="practices.md#the-type-does-not-say-where-the-output-is",
         thread="jax-ml/jax/issues/31800",
         asked=(
             "contracting dimensions are sharded",
@@ -115,7 +115,7 @@ a @ b
     Case(
         name="one-axis-twice",
         exercise="6.2",
-        page="practices.md#the-type-does-not-say-where-the-output-lies",
+        page="practices.md#the-type-does-not-say-where-the-output-is",
         thread="NVIDIA/TransformerEngine/pull/3272",
         asked=(
             "one mesh axis on two dimensions",

@@ -30,21 +30,21 @@ def _changes(inputs: tuple[np.ndarray, ...]) -> Iterator[Changed]:
     for n, x in enumerate(inputs):
         if not np.issubdtype(x.dtype, np.inexact):
             continue
-        told = f"What comes out would be right if argument number {n + 1} after the mesh"
+        told = f"The output would be right if argument number {n + 1} after the mesh"
         for words, name, other in _others(x):
             yield f"{told} {words}.", name, (*inputs[:n], other, *inputs[n + 1 :])
     for m, n in itertools.combinations(range(len(inputs)), 2):
         if inputs[m].shape == inputs[n].shape and inputs[m].dtype == inputs[n].dtype:
             swapped = list(inputs)
             swapped[m], swapped[n] = inputs[n], inputs[m]
-            what = f"What comes out would be right if arguments number {m + 1} and {n + 1} after the mesh were exchanged."
+            what = f"The output would be right if arguments number {m + 1} and {n + 1} after the mesh were exchanged."
             yield what, "arguments-exchanged", tuple(swapped)
 
 
 def _others(x: np.ndarray) -> Iterator[tuple[str, str, np.ndarray]]:
     """One argument changed: the words for it, the cause's name, and the array."""
     yield "were 0 everywhere, so your program does not use that argument", "argument-unused", np.zeros_like(x)
-    yield "had the other sign", "argument-negated", -x
+    yield "had the opposite sign", "argument-negated", -x
     if x.ndim == 2 and x.shape[0] == x.shape[1]:
         yield "were transposed", "argument-transposed", x.T
     for d, by in itertools.product(range(x.ndim), (-1, 1)):

@@ -13,7 +13,7 @@ OWN = (
      "It calls back into Python; a graded program must be JAX all the way. Remove the callback."),
     ("laboratory-called",
      "^LaboratoryCalled",
-     "Shardlab has this function already; the exercise is to write it yourself with Python, NumPy and JAX."),
+     "Shardlab already has this function; the exercise is to write it yourself with Python, NumPy and JAX."),
     ("a-call-for-a-function",
      r"^TypeError: .* is an? (\w+); it should be a function",
      "What was given is not a function. Give the function's name alone: a name with parentheses and arguments is a call, "

@@ -48,7 +48,7 @@ def likely(target: Placement, got: Placement) -> Misconception | None:
             + (
                 "a mesh axis is missing there, or it is too small."
                 if few
-                else "one mesh axis too many cuts it, or one that is too large."
+                else "it is cut by one mesh axis too many, or by one that is too large."
             ),
         )
     return None

@@ -39,7 +39,7 @@ def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
         yield Misconception(
             "all-reduce-for-a-part",
             f"Half of its {_named(whole[0])} is unnecessary. An all-reduce brings the whole sum to every device. If "
-            "each keeps only a part, a reduce-scatter moves half as much. If only zeros are added, so does an all-gather.",
+            "each keeps only a part, a reduce-scatter moves half as much. If only zeros are added, an all-gather also does.",
         )
     for group in _alike(observed.collectives):
         enough = next((n for n in range(1, len(group)) if price(group[n:]) == over), 0)
@@ -73,7 +73,7 @@ def work(observed: Observed, due: float | None) -> Misconception | None:
     return Misconception(
         "work-done-again",
         f"Each device does {observed.flops / due:.3g} times the arithmetic that it needs to. It may compute what other "
-        "devices compute too, or something twice.",
+        "devices compute too, or compute something twice.",
     )
 
 
@@ -96,7 +96,7 @@ def against(mine: Sequence[Any], due: Sequence[Any], beyond: int) -> Misconcepti
             return Misconception("larger-than-due", what)
     if missing:
         words = " and ".join(_some_of(key, ran[key], extra[key]) for key in told[:2])
-        what = f"A program that moves no more than it has to does without {words}. It sends less, in another way."
+        what = f"A program that moves no more than it has to does without {words}. It sends less in another way."
         return Misconception("other-than-due", what)
     return Misconception("more-than-due", " ".join(_too_often(key, ran[key], enough[key]) for key in told[:2]))
 
@@ -110,7 +110,7 @@ def _some_of(key: Key, ran: int, extra: int) -> str:
 def _too_often(key: Key, ran: int, enough: int) -> str:
     if not enough:
         return f"Its {_words(key, ran)} is unnecessary."
-    return f"Its {_words(key, 1)} runs {ran} times, and {'once is' if enough == 1 else f'{enough} times are'} enough."
+    return f"Its {_words(key, 1)} runs {ran} times, but {'once is' if enough == 1 else f'{enough} times are'} enough."
 
 
 def _runs(collectives: Sequence[Any]) -> collections.Counter[Key]:
@@ -151,9 +151,9 @@ def _whole_program(observed: Observed, budget: int) -> Iterator[Misconception]:
     if budget and (name := times.get(observed.price // budget)) and observed.price % budget == 0:
         yield Misconception(
             "bytes-times-axis",
-            f"It moves {observed.price // budget} times the bytes that it needs to, which is the number of devices "
-            f"along {name}. Perhaps whole arrays are sent where blocks would do, or everything is sent again in each "
-            f"step.",
+            f"It moves {observed.price // budget} times the bytes that it needs to, and that factor is the number of "
+            f"devices along {name}. Perhaps whole arrays are sent where blocks would do, or everything is sent again in "
+            f"each step.",
         )
 
 

@@ -27,7 +27,7 @@ def likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | No
 def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | None:
     pairs = list(zip(rights, returned, strict=True))
     if all(got is None for got in returned):
-        return Misconception("returns-none", "It returns None: `return` is missing, or stands where it is not reached.")
+        return Misconception("returns-none", "It returns None: `return` is missing, or is never reached.")
     kinds = {(_kind(right), _kind(got)) for right, got in pairs}
     if len(kinds) == 1 and (kind := kinds.pop()) and kind[0] != kind[1] and all(kind):
         return Misconception("other-kind", f"It returns {kind[1]} where {kind[0]} is right.")
@@ -38,7 +38,7 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
     if len(pairs) > 1 and all(isinstance(got, str) for got in returned) and len(set(returned)) == 1:
         return Misconception("one-word-too-often", f"Every wrong answer is {returned[0]!r}: it is given too often.")
     if len(pairs) > 1 and all(isinstance(right, str) for right in rights) and len(set(rights)) == 1:
-        return Misconception("one-word-missed", f"What it misses is always {rights[0]!r}, and nothing else.")
+        return Misconception("one-word-missed", f"The only right answer that it misses is {rights[0]!r}.")
     flat = [(_numbers(right), _numbers(got)) for right, got in pairs]
     known = [(right, got) for right, got in flat if right is not None and got is not None]
     return next(_numeric(known, returned), None) if len(known) == len(flat) else None
@@ -46,7 +46,7 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
 
 def _kind(value: Any) -> str:
     """What a value is, in words; empty of what is none of these."""
-    kinds = ((bool, "True or False"), (int | float, "a number"), (str, "a text"), (list, "a list"), (dict, "a dict"))
+    kinds = ((bool, "True or False"), (int | float, "a number"), (str, "a string"), (list, "a list"), (dict, "a dict"))
     return next((words for kind, words in kinds if isinstance(value, kind)), "")
 
 
@@ -106,15 +106,17 @@ def _numeric(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequenc
     if all(g == 0 for _, g in each):
         yield Misconception("always-zero", "Every wrong answer is 0.")
     if len(pairs) > 1 and all(one == returned[0] for one in returned) and len({str(right) for right, _ in pairs}) > 1:
-        yield Misconception("always-the-same", "It returns the same in all these calls, whatever its arguments are.")
+        yield Misconception("always-the-same", "It returns the same value in all these calls, whatever its arguments are.")
     if all(r == int(r) for r, _ in each) and any(g != int(g) for _, g in each):
         yield Misconception(
-            "no-whole-numbers", "The right answers are whole numbers, and some of these are not: did you mean `//`?"
+            "no-whole-numbers", "The right answers are whole numbers, but some of these are not: did you mean `//`?"
         )
     if all(r >= 0 for r, _ in each) and any(g < 0 for _, g in each):
-        yield Misconception("below-zero", "Some of the numbers are negative, and no right one is.")
+        yield Misconception("below-zero", "Some of the numbers are negative, but no right one is.")
     if len(each) > 1 and all(r and not 1e-4 < abs(g / r) < 1e4 for r, g in each):
-        yield Misconception("orders-of-magnitude", "Every wrong number is off by ten thousand times or more: look at units.")
+        yield Misconception(
+            "orders-of-magnitude", "Every wrong number is off by a factor of ten thousand or more: look at the units."
+        )
     yield from _multiples([(r, g) for r, g in each if r != g])
     yield from _places(pairs)
 
@@ -124,7 +126,7 @@ def _by_a_constant(each: Sequence[tuple[float, float]]) -> Iterator[Misconceptio
         more = "large" if apart > 0 else "small"
         yield Misconception("off-by-a-constant", f"Every wrong answer is {abs(apart):.6g} too {more}.")
     if all(r for r, _ in each) and (ratio := _one([g / r for r, g in each])):
-        words = "has the other sign" if ratio == -1 else f"is {ratio:.6g} times the right one"
+        words = "has the opposite sign" if ratio == -1 else f"is {ratio:.6g} times the right one"
         yield Misconception("constant-factor", f"Every wrong answer {words}: a factor is missing, or there is one too many.")
     if all(r and g for r, g in each) and (product := _one([g * r for r, g in each])):
         yield Misconception("upside-down", f"Every wrong answer is {product:.6g} divided by the right one: it is inverted.")
@@ -133,11 +135,11 @@ def _by_a_constant(each: Sequence[tuple[float, float]]) -> Iterator[Misconceptio
 def _multiples(wrong: Sequence[tuple[float, float]]) -> Iterator[Misconception]:
     """Each a whole number of times the right one, or the other way round."""
     for id, pairs, words in (
-        ("whole-multiple", wrong, "a whole number of times the right one: something is counted again, or not divided"),
+        ("whole-multiple", wrong, "a whole-number multiple of the right one: something is counted again, or not divided"),
         (
             "whole-part",
             [(g, r) for r, g in wrong],
-            "contained in the right one a whole number of times: something is left out",
+            "the right one divided by a whole number: something is left out",
         ),
     ):
         if len(pairs) > 1 and all(r > 0 and g > r and abs(g / r - round(g / r)) < NEAR for r, g in pairs):

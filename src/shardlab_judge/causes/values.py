@@ -78,7 +78,7 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
         if close(np.sum(pieces, axis=0), right):
             return Misconception(
                 "terms-side-by-side",
-                f"{long // short} terms lie side by side along dimension {dimension}, and nobody added them up ({over}).",
+                f"{long // short} terms lie side by side along dimension {dimension}, but nobody added them up ({over}).",
             )
     return None
 
@@ -116,7 +116,7 @@ def _elsewhere(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconc
     return Misconception(
         "blocks-on-other-devices",
         f"Every block is right, but some are on the wrong devices: device {device} has what device {owner} "
-        "should have. Look at which device counts as which: axis_index, the direction of a permutation, the order of axes.",
+        "should have. Look at how the devices are counted: axis_index, the direction of a permutation, the order of axes.",
     )
 
 
@@ -129,11 +129,11 @@ def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Miscon
     for place, name in enumerate(names):
         first = {d for d, _, _ in blocks if int(np.unravel_index(d, sizes)[place]) == 0}
         if good == first and sizes[place] > 1:
-            place_of = f"axis_index('{name}'), from " if _knows_its_place(observed) else ""
+            place_of = f"axis_index('{name}'), in " if _knows_its_place(observed) else ""
             return Misconception(
                 "right-on-the-first-only",
-                f"Only devices that are the first along {name} are right. What other devices do differently can come "
-                f"only from {place_of}what they hold, or from what they are sent.",
+                f"Only devices that are the first along {name} are right. The others can differ from these "
+                f"only in {place_of}what they hold, or in what they are sent.",
             )
     return None
 
@@ -168,7 +168,7 @@ def _stacked(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
         return None
     return Misconception(
         "blocks-stacked",
-        f"The values are right, and {block.shape[0]} blocks are stacked in a new dimension. jax.lax.all_gather does that "
+        f"The values are right, but {block.shape[0]} blocks are stacked in a new dimension. jax.lax.all_gather does that "
         "without tiled=True, which puts them side by side.",
     )
 
@@ -189,8 +189,8 @@ def _another_shape(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
         return None
     if whole.size == right.size and [n for n in whole.shape if n > 1] == [n for n in right.shape if n > 1]:
         if whole.ndim != right.ndim and close(whole.reshape(right.shape), right):
-            more = "more" if whole.ndim > right.ndim else "less"
-            return Misconception("dimension-of-length-1", f"The values are right, with a dimension of length 1 {more}.")
+            more = "too many" if whole.ndim > right.ndim else "too few"
+            return Misconception("dimension-of-length-1", f"The values are right, with one dimension of length 1 {more}.")
         return None
     for dimension, (short, long) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
         if 0 < short < long and long % short == 0 and _but(whole.shape, dimension) == _but(right.shape, dimension):
@@ -220,7 +220,7 @@ def _other_order(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
             return Misconception(
                 "other-order",
                 f"Everything is there, but in another order along dimension {dimension}: what belongs at {place} "
-                f"lies at {int(by[np.argsort(to)][place])}.",
+                f"is at {int(by[np.argsort(to)][place])}.",
             )
     return None
 
@@ -236,7 +236,7 @@ def _shifted(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
             continue
         for late, same in ((True, close(mine[1:], wanted[:-1])), (False, close(mine[:-1], wanted[1:]))):
             if same:
-                told = f"Along dimension {dimension} everything stands one place too {'late' if late else 'early'}."
+                told = f"Along dimension {dimension} everything is one place too {'late' if late else 'early'}."
                 return Misconception("one-place-off", told)
     return None
 
@@ -252,7 +252,7 @@ def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
     quotient = complex(block[largest] / wanted[largest])
     ratio, apart = quotient.real, block[largest] - wanted[largest]
     if ratio and abs(quotient.imag) < 1e-4 * abs(ratio) and _times(blocks, ratio, right):
-        words = "has the other sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
+        words = "has the opposite sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
         return Misconception("constant-factor", f"Every value {words}: a factor is missing, or there is one too many.")
     if np.iscomplexobj(block) and quotient and _times(blocks, quotient, right):
         told = f"Every value is {quotient:.3g} times the right one: a complex factor is missing, or there is one too many."
@@ -272,7 +272,7 @@ def _rounded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
     if not narrow or given or not fits(blocks, right):
         return None
     near = all(np.allclose(block, right[index], rtol=0.03, atol=0.03 * np.abs(right).max()) for _, index, block in blocks)
-    what = f"Values are right to two or three digits: the program computes in {narrow}, and its arguments are wider."
+    what = f"Values are right to two or three digits: the program computes in {narrow}, but its arguments are wider."
     return Misconception("too-few-digits", what) if near else None
 
 
@@ -311,7 +311,7 @@ def _an_argument(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
     number = next(given, None) if whole.size > 1 and held(blocks, whole) else None
     if number is None:
         return None
-    return Misconception("argument-returned", f"What comes out is argument number {number + 1} after the mesh, unchanged.")
+    return Misconception("argument-returned", f"The output is argument number {number + 1} after the mesh, unchanged.")
 
 
 def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:

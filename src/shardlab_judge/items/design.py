@@ -206,7 +206,7 @@ def text(item: DesignItem) -> str:
 def _spec(given: Any) -> Spec:
     """A spec from plain JSON."""
     if not isinstance(given, list | tuple):
-        raise ValueError(f"a spec is jax.P(...), and not {given!r}")
+        raise ValueError(f"a spec is jax.P(...), not {given!r}")
     entries = tuple(tuple(entry) if isinstance(entry, list | tuple) else entry for entry in given)
     names = [name for entry in entries for name in (entry if isinstance(entry, tuple) else (entry,))]
     if not all(name is None or isinstance(name, str) for name in names):

@@ -65,7 +65,7 @@ def _difference(target: Placement, got: Placement) -> str:
     if got.devices != target.devices:
         return "It is on the wrong devices."
     if got.copies != target.copies:
-        return f"Each element lies on {got.copies} device{'s' * (got.copies > 1)} instead of {target.copies}."
+        return f"Each element is on {got.copies} device{'s' * (got.copies > 1)} instead of {target.copies}."
     if got.shard_shape != target.shard_shape:
         return "The shards have the wrong shape."
     wrong = [device for (device, a), (_, b) in zip(target.shards, got.shards) if a != b]

@@ -336,7 +336,7 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
         zip(observed.placements, observed.case.outputs, observed.terms, wanted)
     ):
         if set(over) != set(terms):
-            what = "The output is added up already." if terms else "The output is not added up yet."
+            what = "The output is already added up." if terms else "The output is not added up yet."
             yield Finding(item.name, "S", what, expected=spec_text(spec, terms), got=spec_text(placement.spec, over))
             continue
         if spec is None:

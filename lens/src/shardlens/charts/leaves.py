@@ -57,7 +57,7 @@ def show_tree(tree: Any, *, rows: int = ROWS, title: str = "") -> Table:
     held = [(path, leaf) for path, leaf in flat if hasattr(leaf, "shape") and hasattr(leaf, "dtype")]
     arrays = [_read(jax.tree_util.keystr(path, simple=True, separator="/"), leaf) for path, leaf in held]
     if not arrays:
-        what = f"this {type(tree).__name__} has {len(flat)} leaves, and none of them is an array."
+        what = f"this {type(tree).__name__} has {len(flat)} leaves, but none of them is an array."
         mend = "give a pytree of JAX arrays, such as a model's parameters."
         raise LensError("no-arrays", what, where=f"x: {str(tree)[:80]}", mend=mend)
     groups: dict[tuple[str, ...], list[_Leaf]] = {}

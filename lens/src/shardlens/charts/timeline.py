@@ -167,7 +167,7 @@ def title(timeline: Timeline) -> str:
     """The program or the part of it, and how many run beside compute."""
     beside = [bar for bar in timeline.bars if bar.beside]
     covered = sum(bar.stop > bar.start for bar in beside)
-    whose = "Schedule of the program" if timeline.entry else f"Schedule of its part {timeline.computation}"
+    whose = "Schedule of the program" if timeline.entry else f"Schedule of the program's part {timeline.computation}"
     many = f"{len(beside)} operation{'s' * (len(beside) != 1)} with a start and a done"
     return f"{whose}: {many}, {covered} with compute between them"
 

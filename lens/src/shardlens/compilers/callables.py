@@ -46,7 +46,7 @@ class Handed:
             else:
                 f, args = f.__func__, (f.__self__, *args)
         if isinstance(f, stages) and (args or kwargs):
-            what, mend = "already has its arguments, and others are given.", "leave them out, or hand in the function."
+            what, mend = "already has its arguments, but others are given.", "leave them out, or hand in the function."
             stage = type(f).__name__
             raise LensError("stage-with-arguments", f"a {stage} {what}", where=f"inspect(<{stage}>, ...)", mend=mend)
         if not isinstance(f, stages):
@@ -99,7 +99,7 @@ class Handed:
         if isinstance(f, jax.stages.Lowered):
             return _for_platform(f, platform)
         if isinstance(f, jax.stages.Compiled):
-            raise _too_late("it is compiled already, for the devices that it runs on")
+            raise _too_late("it is already compiled, for the devices that it runs on")
         if isinstance(f, jax.stages.Traced):
             return _whole(f.lower(lowering_platforms=platforms))
         if args and _is_mesh(args[0]) and not hasattr(f, "lower"):
@@ -124,7 +124,7 @@ def need_function(f: Any) -> None:
     # Texts have a `lower` of their own, and a mesh can be called, as a decorator.
     if isinstance(f, str | bytes | jax.sharding.Mesh) or not (callable(f) or hasattr(f, "lower")):
         what = f"what was handed in is not a function, but of type {type(f).__name__}."
-        mend = "hand in the function, and not what it returns: inspect(f, x), not inspect(f(x))."
+        mend = "hand in the function, not what it returns: inspect(f, x), not inspect(f(x))."
         raise LensError("nothing-to-compile", what, where="inspect(f, *args)", mend=mend)
 
 
@@ -148,7 +148,7 @@ def need_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, led: bool =
 def no_array(name: str, kind: str) -> LensError:
     """The error of an argument that is no array; `kind` is the name of its type."""
     what = f"an argument is of type {kind}, which JAX does not trace."
-    mend = "name it in static_argnames, jax.jit(f, static_argnames='mode'), or give it by functools.partial(f, mode=...)."
+    mend = "name it in static_argnames, jax.jit(f, static_argnames='mode'), or give it with functools.partial(f, mode=...)."
     return LensError("no-array", what, where=f"{name}", mend=mend)
 
 
@@ -187,9 +187,12 @@ def _refuse_what_ends_the_process(lowered: Any) -> None:
     if found:
         op, frames = found[0], FRAME.findall(str(found[0].location))
         line = users_line(Line(file, int(number)) for file, number in frames)
-        what = "XLA for CPU would end this process: it aborts at a sum of bfloat16 in a shard_map over only some mesh axes."
+        what = "XLA for CPU would end this process: it aborts on a sum of bfloat16 in a shard_map over only some mesh axes."
         where = f"{op.name} of {op.operands[0].type}   {line}".rstrip()
-        mend = "sum in float32, or give the shard_map all axes; a target's compiler takes it as it is: target='v5e:2x4'."
+        mend = (
+            "sum in float32, or give the shard_map all axes; "
+            "a target's compiler takes the program as it is: target='v5e:2x4'."
+        )
         raise LensError("compiler-would-die", what, where=where, mend=mend)
 
 
@@ -251,7 +254,7 @@ def _whole(lowered: Any) -> Any:
     """It, unless JAX took it for a program of one device beside the many of an abstract mesh that it names."""
     alone = [axes for axes in meshes_inside(lowered) if math.prod(size for _, size in axes) > 1]
     if alone and device_count(lowered) == 1:
-        what = "the function names an abstract mesh, and nothing says which devices the mesh has."
+        what = "the function names an abstract mesh, but nothing says which devices the mesh has."
         where = f"mesh {', '.join(f'{name}={size}' for name, size in alone[0])}   arguments without shardings"
         mend = "call it inside `with jax.set_mesh(mesh):`, or give its arguments shardings over the mesh."
         raise LensError("abstract-mesh-alone", what, where=where, mend=mend)
@@ -264,7 +267,7 @@ def _first_devices(count: int) -> tuple[Any, ...]:
     here = jax.devices()
     if count > len(here):
         what, mend = (
-            f"the mesh has {count} devices, and there are {len(here)} here.",
+            f"the mesh has {count} devices, but there are {len(here)} here.",
             f"give JAX {count} devices before it is used (jax_num_cpu_devices), or give target=.",
         )
         raise LensError("devices-too-few", what, where="inspect(f, *args)", mend=mend)
@@ -285,7 +288,7 @@ def _for_platform(lowered: Any, platform: str | None) -> Any:
     """It, if it was lowered for the platform, which nothing public tells."""
     known = getattr(lowered._lowering, "_platforms", None) or (None,)
     if platform is not None and platform not in known:
-        raise _too_late(f"it is lowered already, for {' and '.join(map(str, known))}")
+        raise _too_late(f"it is already lowered, for {' and '.join(map(str, known))}")
     return lowered
 
 
@@ -318,7 +321,7 @@ def _too_late(why: str) -> LensError:
 
 
 def _described_to_equinox() -> LensError:
-    what = "eqx.filter_jit takes a jax.ShapeDtypeStruct for a static value, and not for an array."
+    what = "eqx.filter_jit takes a jax.ShapeDtypeStruct for a static value, not for an array."
     where = "inspect(eqx.filter_jit(...), ...)   with axes= on a target, arrays become descriptions too"
     mend = "give arrays (jax.device_put places them), or a function under jax.jit."
     return LensError("equinox-needs-arrays", what, where=where, mend=mend)

@@ -68,7 +68,7 @@ def lost_updates(given: Handed) -> Iterator[str]:
             f" and {len(changed) - 1} more arrays" if len(changed) > 1 else "",
         )
         yield (
-            f"{name} changes {changed[0]}{more} in place, and under jax.jit nobody sees it: the update is not compiled."
+            f"{name} changes {changed[0]}{more} in place, but jax.jit does not see it: the update is not compiled."
             " Use nnx.jit, or return what has changed."
         )
 

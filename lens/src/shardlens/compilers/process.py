@@ -21,7 +21,7 @@ from shardlens.errors import LensError
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from shardlens.compilers.child import main; main()"
 CHECK = re.compile(r"^F\d{4} [\d:.]+ +\d+ (\S+\] .*)$", re.MULTILINE)
 """The line in which Google's logging says what made it abort; a stack follows, and what a crash reporter tried."""
-KNOWN = {"funcResultSharding": "it aborts at complex outputs of an exported function: return x.real and x.imag instead."}
+KNOWN = {"funcResultSharding": "it aborts on complex outputs of an exported function: return x.real and x.imag instead."}
 """What to try, by a word of what a compiler said."""
 NOISE = re.compile(r"^(?:    @ |\*\*\* |https://|[IWE]\d{4} .*RAW:|PC: )")
 
@@ -117,7 +117,7 @@ def _died(request: Request, status: int, words: str) -> LensError:
     mend = next(known, "remove parts of the function until it compiles, then report the part that stopped it.")
     return LensError(
         "compiler-died",
-        f"the compiler ended {cause} as it compiled; nothing of this session is lost.",
+        f"the compiler ended {cause} while it compiled; nothing in this session is lost.",
         where=f"{of}\n{last_words(words)}",
         mend=mend,
     )

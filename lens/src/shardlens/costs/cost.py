@@ -330,7 +330,7 @@ def _notes(program: Costed, on: Chip, mesh: Mesh) -> Iterator[str]:
         of = f"{count} Pallas kernels are" if count > 1 else "a Pallas kernel is"
         yield f"The arithmetic of {of} left out: XLA does not see inside."
     if program.platform == "cpu":
-        yield "Compiled for CPU: bf16 collectives run in f32 there. Another compiler may choose others; target= asks it."
+        yield "Compiled for CPU: bf16 collectives run in f32 there. Another compiler may differ; target= asks it."
     if any(c.executions is None for c in program.collectives):
         yield "Data decides how often a loop with a collective runs; the collective counts once."
     if program.flops is None:

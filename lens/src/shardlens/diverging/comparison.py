@@ -110,7 +110,7 @@ class Comparison:
         base = plain.recorded(plain.run(), ()) if isinstance(plain, Traced) else plain
         self.pairs, told = pairs(base, theirs)
         if not self.pairs:
-            mend = "name values in both programs by jax.ad_checkpoint.checkpoint_name, and return the same outputs."
+            mend = "name values in both programs with jax.ad_checkpoint.checkpoint_name, and return the same outputs."
             raise LensError("nothing-in-common", "the programs have no value to compare.", where=" ".join(told), mend=mend)
         self.aligned = [self._align(pair, base) for pair in self.pairs]
         if by_sums := {pair.name: groups for pair in self.pairs if (groups := pair.plain.taps[0].sums)}:
@@ -231,7 +231,7 @@ class Comparison:
     def _instead(self, row: _Row, n: int) -> Found:
         held, at = row.aligned, slice(n, n + 1)
         if not np.isfinite(row.own[n]) and np.isfinite(held.blocks[at]).all() and held.allowed:
-            return Found("there in only one program: a cond took another branch", True, "")
+            return Found("present in only one program: a cond took another branch", True, "")
         allowed = (
             [held.relation, *(each for each in held.allowed if each != held.relation)] if held.relation else held.allowed
         )

@@ -153,7 +153,7 @@ class _Reading:
                     yield f"the block of the device at {name}{shift:+d}"
         i = int(np.flatnonzero(self.bad)[0])
         at = ", ".join(f"{name}={n}" for name, n in zip(self.asked.sizes, places[int(held[i].argmax())]))
-        yield f"another device's block: the first of these devices has that of {at}"
+        yield f"another device's block: the first of these devices has the block of {at}"
 
     def _round_before(self) -> Iterator[str]:
         previous = self.asked.previous

@@ -68,7 +68,7 @@ def diverge_steps(
         state = _next(run(state, batch), state)
     if found is None:
         mend = "give a list of batches: diverge_steps(plain, parallel, state, [batch])."
-        raise LensError("no-steps", "there is no batch, and so no step.", where="batches", mend=mend)
+        raise LensError("no-steps", "there is no batch, so there is no step.", where="batches", mend=mend)
     return DivergingSteps(number, None, found)
 
 

@@ -155,7 +155,7 @@ def admit(module: bytes, devices: int, targets: frozenset[str] = frozenset()) ->
         Refused: the bytes are too many, no program, for another number of devices, or hold something that is not allowed.
     """
     if len(module) > MODULE_BYTES:
-        raise Refused(f"it is {len(module)} bytes long, and {MODULE_BYTES} are allowed")
+        raise Refused(f"it is {len(module)} bytes long, but only {MODULE_BYTES} are allowed")
     with _new_context() as context:
         parsed = _parse(module, context)
         _check_module(parsed, devices)
@@ -388,14 +388,14 @@ def _check_size(kind: ir.Type) -> None:
             raise Refused("it has an array whose shape is not fixed")
         size = math.prod(kind.shape) * ITEMSIZES.get(str(kind.element_type), 4)
         if size > TENSOR_BYTES:
-            raise Refused(f"it makes an array of {size} bytes, and {TENSOR_BYTES} are allowed")
+            raise Refused(f"it makes an array of {size} bytes, but only {TENSOR_BYTES} are allowed")
 
 
 def _check_module(module: ir.Module, devices: int) -> None:
     attributes = module.operation.attributes
     found = ir.IntegerAttr(attributes["mhlo.num_partitions"]).value if "mhlo.num_partitions" in attributes else 1
     if found != devices:
-        raise Refused(f"it was made for {found} devices, and the question's mesh has {devices}")
+        raise Refused(f"it was made for {found} devices, but the question's mesh has {devices}")
     if len(_functions(module)) > 1000:
         raise Refused("it has more than 1000 functions")
     shapes = {_mesh_shape(op.operation) for op in module.body if op.operation.name == "sdy.mesh"} - {()}

@@ -147,7 +147,7 @@ def diff(
     target = in_slices(target, num_slices)
     for name, each in zip(names, (a, b)):
         if not isinstance(each, Program) and not (isinstance(each, Mapping) and NEEDED <= {*each}):
-            what = f"{name} is of type {type(each).__name__}, and neither a program nor the facts of one."
+            what = f"{name} is of type {type(each).__name__}, which is neither a program nor the facts of one."
             raise LensError("not-facts", what, where="diff(a, b)", mend="give what inspect(f, x) returns, or its to_json().")
     told = (each.to_json(target) if isinstance(each, Program) else each for each in (a, b))
     return Difference(names, *told)

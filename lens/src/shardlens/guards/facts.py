@@ -85,7 +85,7 @@ def _values(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any
     """What `f` returns. Its own `jit` is called inside of another one, where it cannot donate the caller's arrays."""
     leaves, tree = jax.tree.flatten((args, kwargs))
     if any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in leaves):
-        what = "right= compares values, and an argument is a description without any."
+        what = "right= compares values, but an argument is a description without values."
         raise LensError("no-values", what, where="facts(f, *args, right=...)", mend="give arrays, or leave out right=.")
     places = [i for i, leaf in enumerate(leaves) if hasattr(leaf, "shape") and hasattr(leaf, "dtype")]
 
@@ -115,7 +115,7 @@ def _wide(x: Any) -> np.ndarray:
     except ValueError:  # rows of different lengths
         held = np.asarray(None)
     if held.dtype.kind in "OUS":
-        what = f"right= compares values, and holds a {type(x).__name__}."
+        what = f"right= compares values, but it holds a {type(x).__name__}."
         raise LensError(
             "no-values", what, where="facts(f, *args, right=...)", mend="give numbers or arrays, or leave out right=."
         )

@@ -145,7 +145,7 @@ def _need_words(name: str, words: Any) -> None:
     if words is not None and not (
         isinstance(words, list | tuple | set | frozenset | Mapping) and all(isinstance(word, str) for word in words)
     ):
-        raise _no_limit(name, words, f"give several texts: {name}=('x',).")
+        raise _no_limit(name, words, f"give several strings: {name}=('x',).")
 
 
 def _need_kinds(name: str, kinds: Collection[str]) -> None:

@@ -80,7 +80,7 @@ def diagnose(message: str | BaseException) -> Diagnosis:
         >>> diagnose("NameError: Found an unbound axis name: batch. To fix this, please call psum under `jax.shard_map`.")
         unbound-axis: A collective is called where its axis has no name
           said:      unbound axis name: batch
-          cause:     A collective names the axis batch, and no jax.shard_map around it has
+          cause:     A collective names the axis batch, but no jax.shard_map around it has
                      that axis.
           mend:      Call it inside jax.shard_map over a mesh with this axis. Under jit
                      alone, write the sum over the whole array. XLA then inserts the
@@ -90,7 +90,7 @@ def diagnose(message: str | BaseException) -> Diagnosis:
     if isinstance(message, BaseException):
         return Diagnosis(_of_exception(message))
     if not isinstance(message, str):
-        what = f"a message is a text or an exception, and this is of type {type(message).__name__}."
+        what = f"a message is a text or an exception, but this is of type {type(message).__name__}."
         mend = 'paste what was printed, diagnose("..."), or give the exception itself.'
         raise LensError("no-message", what, where="diagnose(message)", mend=mend)
     text = _COLOURS.sub("", message)

@@ -135,7 +135,7 @@ def _inspected(
 
         return read_program(*compile_for(f, args, target, axes, kwargs))
     if axes is not None:
-        mend = "add target=; a function's own keyword is given by functools.partial(f, axes=...)."
+        mend = "add target=; give a function's own keyword with functools.partial(f, axes=...)."
         raise LensError("axes-without-target", "axes= gives the sizes on a target.", where=f"axes={axes!r}", mend=mend)
     return read_program(Handed(f, args, kwargs).compiled(), mesh_axes_of((args, kwargs)))
 

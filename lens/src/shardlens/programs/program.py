@@ -165,7 +165,8 @@ class Program:
         if self.refused:
             yield self.too_large
         if count := len(self.chosen):
-            yield f"{count} of them in branches of a conditional: all count each time it is reached, but one branch runs"
+            words = "in branches of a conditional: all count each time it is reached, but only one branch runs"
+            yield f"{count} of them {words}"
         if any(c.executions is None for c in self.collectives):
             yield "?: in a loop whose number of rounds depends on data"
         for c in (c for c in self.collectives if c.uncounted):

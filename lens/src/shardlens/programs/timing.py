@@ -131,7 +131,7 @@ def _beside(name: str, f: Callable[..., Any], args: tuple[Any, ...], runs: int) 
     flat = jax.jit(lambda *leaves: jax.tree.leaves(f(*jax.tree.unflatten(tree, leaves))), keep_unused=True)
     found = {platform: jax.export.export(flat, platforms=[platform])(*leaves) for platform in ("cpu", "cuda", "tpu")}
     if found["tpu"].nr_devices != 1:
-        what = f"is a program for {found['tpu'].nr_devices} devices, and one chip is idle here"
+        what = f"is a program for {found['tpu'].nr_devices} devices, but one chip is idle here"
         raise _refused(name, what, "give a program for one device.")
     modules = {platform: each.mlir_module_serialized for platform, each in found.items()}
     outputs = [(aval.shape, aval.dtype) for aval in found["tpu"].out_avals]

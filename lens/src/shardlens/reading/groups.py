@@ -41,7 +41,7 @@ def device_groups(text: str, devices: int) -> Groups:
     if text not in ("{}", "") and not text.startswith("{{"):
         raise LensError(
             "unread-groups",
-            "these replica groups are written in a way that shardlens does not read.",
+            "these replica groups are written in a form that shardlens does not read.",
             where=f"replica_groups={text}",
             mend="compile with the pinned JAX, or report the text as a bug.",
         )

@@ -22,7 +22,7 @@ SAYS = {
     "reduce-scatter": "each gives every other device of its group a part of its terms, and holds the sum of one part",
     "all-reduce": "each gives its terms to its group, and all hold the whole sum",
     "all-to-all": "each gives a different block to every other device of its group",
-    "ragged-all-to-all": "each gives the others of its group blocks whose sizes are known only at run time",
+    "ragged-all-to-all": "each gives blocks, whose sizes are known only at run time, to the others of its group",
     "collective-permute": "each source gives its whole block to its target",
     "collective-broadcast": "the first of each group gives its block to the others",
 }

@@ -24,7 +24,7 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 STARS = (
     WrongProgram(
         "copies-by-default", "Nothing on the right says how many devices there are. Write copies too, as a star.", 2,
-        error="no number stands on the right"),
+        error="there is no number on the right"),
     WrongProgram(
         "number-of-devices-written", "A number of devices is written in an expression, and the check uses several. A star "
         "fits them all.", 2, error="numbers-do-not|parts-do-not"),
