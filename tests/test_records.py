@@ -17,6 +17,7 @@ from shardlens.compilers import topology
 from shardlens.programs.inspection import inspect
 from shardlens.programs.stored import Recorded, store
 
+ROOT = Path(__file__).parents[1]
 needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 
 
@@ -63,6 +64,16 @@ def test_a_record_is_shown(without_libtpu: Path) -> None:
     assert stored.output_placements == real.output_placements and stored.devices == 8
     label = f"stored record: compiled for v5e:2x4 with JAX {jax.__version__}, libtpu 0.1 on 2026-01-02"
     assert label in str(stored).splitlines() and label in stored._repr_html_()
+
+
+def test_a_record_names_no_folder_of_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with other folders takes no line of ours for the reader's own."""
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    monkeypatch.setattr(records, "inspect", lambda f, *args, **named: inspect(f, *args))
+    monkeypatch.setenv(records.KEEP, "1")
+    assert str(ROOT) in recorded("sum", total, argument(), target="v5e:2x4").hlo
+    files = set(re.findall(r'"(/[^"]+\.py)"', records.read(tmp_path / "sum.json", "v5e:2x4").hlo))
+    assert {file for file in files if file.startswith(str(ROOT))} == {__file__}
 
 
 def test_without_a_record(without_libtpu: Path) -> None:

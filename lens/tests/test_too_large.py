@@ -32,8 +32,8 @@ ARGS = (spec(OVER, (1024, 1024)), spec(OVER, (2**24, 1024), "x"))
 
 @needs_libtpu
 @pytest.mark.thorough(after=2)
-def test_what_does_not_fit_is_told() -> None:
-    """The compiler's words, what is needed beside what there is, the largest arrays with their lines; guards fail."""
+def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
+    """The compiler's words, what is needed and what there is, the largest arrays; guards fail, and a record keeps it."""
     program = lens.inspect(wide, *ARGS, target=TARGET)
     assert "available HBM (15.75G)" in program.refused and program.memory.argument == 8 * GIB + 2**22
     assert program.memory.main > 15.75 * GIB
@@ -45,6 +45,8 @@ def test_what_does_not_fit_is_told() -> None:
     line = Path(__file__).read_text().splitlines().index("    h = jnp.tanh(x @ w)  # <- product") + 1
     assert f"test_too_large.py:{line}" in said
     assert program.to_json(TARGET)["refused"] == program.refused
+    lens.store(program, tmp_path / "wide.json", TARGET)
+    assert lens.read_stored(tmp_path / "wide.json", TARGET).too_large == program.too_large
     with pytest.raises(AssertionError, match="does not fit: Ran out of memory on HBM"):
         lens.assert_communicates(wide, *ARGS, target=TARGET)
 

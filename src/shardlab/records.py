@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import sysconfig
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import shardlens
 from shardlab.errors import ShardlabError
 from shardlab.recording import recording
 from shardlens import Program, inspect, store
@@ -41,8 +44,15 @@ def recorded(
         return read(_path(name), target)
     if os.environ.get(KEEP):
         FOLDER.mkdir(exist_ok=True)
-        store(program, _path(name), target)
+        store(dataclasses.replace(program, hlo=_elsewhere(program.hlo)), _path(name), target)
     return program
+
+
+def _elsewhere(hlo: str) -> str:
+    """A text without this machine's folders of packages, which another machine would take for the reader's own."""
+    for folder in (sysconfig.get_path("purelib"), Path(__file__).parents[1], Path(shardlens.__file__).parents[1]):
+        hlo = hlo.replace(f'"{folder}/', '"/site-packages/')
+    return hlo
 
 
 def _path(name: str) -> Path:

@@ -10,12 +10,14 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from jax import P
 from jax.ad_checkpoint import checkpoint_name
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
 from claims.claim import CPU, THREE, V5E, claim
+from shardlab import records
 from shardlab_course.chapters import QUESTIONS, folder
 from shardlab_judge.references import References
 
@@ -297,3 +299,74 @@ def named_and_kept():
     assert backward(all_but_full) == (1, 1)
     assert backward(jax.checkpoint_policies.save_anything_except_these_names("full")) == (1, 0)
     assert backward(jax.checkpoint_policies.nothing_saveable)[0] == 2
+
+
+def wide_step(slopes, samples=8192):
+    """The chapter's step that does not fit, with its gradients where `slopes` says, and its arguments."""
+    stack, cut = (10, 16384, 16384), NamedSharding(MESH, CUT)
+
+    def layer(x, w):
+        return jnp.tanh(x @ lie(w, P())), None
+
+    def step(W, m, v, X, Y):
+        g = lie(jax.grad(lambda W: jnp.mean((jax.lax.scan(layer, X, W)[0] - Y) ** 2))(W), slopes)
+        m, v = lie(0.9 * m + 0.1 * g, CUT), lie(0.999 * v + 0.001 * g**2, CUT)
+        return lie(W - lie(0.01 * m / (jnp.sqrt(v) + 1e-8), CUT), CUT), m, v
+
+    return step, *[jax.ShapeDtypeStruct(stack, "float32", sharding=cut)] * 3, *[given(samples, stack[1])] * 2
+
+
+@claim(
+    "they take an eighth, and the all-reduce becomes a reduce-scatter, so this change also sends less.",
+    targets=(V5E,),
+    alone=True,
+)
+def gradients_make_it_fit(target):
+    """Cut gradients fit, as in the record, and move less than the record of the program that does not fit."""
+    program, whole = sl.inspect(*wide_step(CUT), target=target), large("first")
+    assert not program.refused and program.kinds == {"all-gather", "reduce-scatter"}
+    assert whole.kinds == {"all-gather", "all-reduce"} and program.price < whole.price
+    assert program.memory.main == large("c").memory.main
+
+
+@claim("XLA's `G` is $2^{30}$ bytes.", targets=(V5E,), alone=True)
+def gibibytes(target):
+    """More than 15.75e9 bytes fit, and 15.75 times 2**30 do not."""
+    for count, fits in ((16_500_000_000, True), (17_000_000_000, False)):
+        rows = count // (2 * 4 * 1024)  # of a device, once as its argument and once as its output
+        program = sl.inspect(lambda x: x + 1, given(8 * rows, 1024), target=target)
+        assert program.memory.main == pytest.approx(count, rel=1e-3) and bool(program.refused) is not fits
+        assert fits or "exceeds available HBM (15.75G)" in program.refused
+
+
+def large(name):
+    """A record of the step that does not fit, or of one of the four changes."""
+    return records.read(records.FOLDER / f"11-large-{name}.json", V5E)
+
+
+@claim("Which one makes the program fit", "The usual remedies are good ones and do not fit this program.")
+def one_change_fits():
+    """The third, as XLA for v5e said when the records were made."""
+    assert [name for name in ("first", *"abcd") if not large(name).refused] == [QUESTIONS["11.7"].items[0].key] == ["c"]
+    assert "available HBM (15.75G)" in large("first").refused
+
+
+@claim("A change can move the peak to another moment, so it may save less than the arrays that it removes.")
+def peak_moves():
+    """Without the new outputs the program needs less, but not less by all of them."""
+    first, given_away = large("first").memory, large("a").memory
+    assert 0 < first.main - given_away.main < first.output - (given_away.output - given_away.alias)
+
+
+@claim(
+    "the gradients, which `whole` asks for on every device",
+    "A checkpoint gives up the gathered weights, which are in bfloat16 and half as large as the gradients.",
+    "Half of the batch halves activations, which are small here.",
+)
+def largest_arrays():
+    """By their sizes in the table of the record: ten whole weights in float32, and ten in bfloat16; activations are less."""
+    full = large("first")
+    said = str(full.occupied())
+    sizes = sorted((int(each.replace(",", "")) for each in re.findall(r"(?m)^\S+ +([\d,]+)  ", said)), reverse=True)
+    assert sizes[:2] == [4 * 10 * 16384**2, 2 * 10 * 16384**2] and sizes[2] == full.memory.argument
+    assert sizes.count(4 * 10 * 1024 * 16384) == 2, "activations, on a device 1024 rows of each layer"

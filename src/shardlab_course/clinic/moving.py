@@ -137,7 +137,7 @@ jax.jit(f)(x).block_until_ready()
     ),
     Case(
         name="out-of-memory",
-        exercise="11.1",
+        exercise="11.7",
         page="practices.md#how-much-memory-does-it-take",
         thread="jax-ml/jax/issues/14075",
         asked=(

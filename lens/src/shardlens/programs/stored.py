@@ -67,6 +67,7 @@ def store(program: Program, path: Path, target: str) -> None:
         "devices": program.devices,
         "platform": program.platform,
         "outputs": [placement.to_json() for placement in program.output_placements],
+        **({"refused": program.refused} if program.refused else {}),
         "hlo": base64.b85encode(zlib.compress(program.hlo.encode(), 9)).decode(),
     }
     path.write_text(json.dumps(record, indent=1) + "\n")
@@ -106,5 +107,6 @@ def read_stored(path: Path, target: str) -> Recorded:
         outputs,
         raw["devices"],
         raw["platform"],
+        refused=raw.get("refused", ""),
         label=f"stored record: compiled for {target} with JAX {raw['jax']}{libtpu} on {raw['date']}",
     )

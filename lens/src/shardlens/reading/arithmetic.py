@@ -91,7 +91,8 @@ class Arithmetic:
             return counted(self, i, around)
         if opcode == "while":
             return self._called(i, "body", "condition") if self.loops else 0.0
-        return self._called(i, "calls", "to_apply") if opcode in ("fusion", "call") and not self._gathers(i) else 0.0
+        calls = opcode in ("fusion", "call", "call-start") and not self._gathers(i)
+        return self._called(i, "calls", "to_apply") if calls else 0.0
 
     def _gathers(self, i: HloInstruction) -> bool:
         """Whether it is a custom fusion of a gather: XLA counts its bytes, and no operations."""

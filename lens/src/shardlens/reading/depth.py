@@ -14,7 +14,8 @@ Depth = int | tuple["Depth", ...]
 # A loop of a billion rounds is one line of text, and somebody may write it; reading it must come to an end.
 ROUNDS = 10_000
 _NUMBER = re.compile(r"parameter\((\d+)\)")
-_CALLERS = ("call", "fusion", "async-start")
+_STARTS = ("async-start", "call-start")
+_CALLERS = ("call", "fusion", *_STARTS)
 
 
 class Unknown(Exception):
@@ -95,7 +96,7 @@ class Chains:
         callees = self.callees(i) if i.opcode in _CALLERS and i.name not in self.counted else []
         if len(callees) == 1:
             found = self.follow(callees[0], operands)
-            return found if i.opcode != "async-start" else _spread(self.most([found]), i.shape)
+            return found if i.opcode not in _STARTS else _spread(self.most([found]), i.shape)
         return _spread(self.most(operands), i.shape)
 
     def rounds(self, loop: tuple[str, str]) -> int | None:

@@ -1,0 +1,76 @@
+"""Chapter 11, exercise 11.7: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+from shardlab_course.ch11.ex07 import oracle as of
+from shardlab_judge.items.calls import CallsItem
+from shardlab_judge.items.value import ValueItem
+from shardlab_judge.question import Question, WrongValues
+
+FITS = (
+    WrongValues(
+        "outputs-are-small", "New weights and state in the place of the old ones save at most the outputs' bytes. Two "
+        "arrays of the last table are larger.", 1, like="a"),
+    WrongValues(
+        "copies-are-not-enough", "A checkpoint gives up the gathered weights, which are kept in bfloat16. They are the "
+        "second largest array, and they are not enough.", 2, like="b"),
+    WrongValues(
+        "batch-is-small", "Half of the batch halves activations. Next to weights and gradients of such wide layers they are "
+        "small.", 1, like="d"),
+)  # fmt: skip
+READ = (
+    WrongValues(
+        "exchanged", "Count the bytes of a number. A gradient has four bytes. The gathers above the table bring weights in "
+        "bfloat16.", 1, like={"largest": "weights", "second": "gradients"}),
+    WrongValues(
+        "state-is-cut", "m and v are cut, so a device has an eighth of each. Both are among the arguments.", 2,
+        like=lambda said: "state" in said.values()),
+    WrongValues(
+        "activations-are-small", "The outputs of all layers have 10 arrays of 1024 rows on a device. Weights and gradients "
+        "have 10 arrays of 16384 rows.", 2, like=lambda said: "activations" in said.values()),
+)  # fmt: skip
+FITTING = (
+    WrongValues(
+        "exact-fit-refused", "What takes exactly `room` bytes fits.", 2, like=of.fitting_with(of.whole, exact=False)),
+    WrongValues(
+        "others-forgotten", "The arrays that a change does not touch stay in memory, and need room as well.", 2,
+        like=of.fitting_with(lambda held, after: sum(after.values()))),
+    WrongValues(
+        "left-taken-for-saved", "`changes` has the bytes that an array takes afterwards, not the bytes that are saved.", 2,
+        like=of.fitting_with(lambda held, after: sum(held.values()) - sum(after.values()))),
+    WrongValues(
+        "counted-twice", "An array that changes was counted before and after. Only its new size is left.", 2,
+        like=of.fitting_with(lambda held, after: sum(held.values()) + sum(after.values()))),
+    WrongValues(
+        "largest-alone", "It is not enough that each array fits. They are all there at the same time.", 1,
+        like=of.fitting_with(lambda held, after: max((held | after).values()))),
+    WrongValues(
+        "changes-add-up", "Each change is tried on the first program. If you write into `held`, the next change finds what "
+        "the one before it left.", 3, like=of.accumulated),
+    WrongValues("only-the-best", "More than one change may help, and all of those are asked for.", 1, like=of.best),
+)  # fmt: skip
+
+QUESTION = Question(
+    "11.7", "Which change makes it fit?", difficulty=3, minutes=30, optional=True,
+    items=(
+        ValueItem("fits", {"P": 2}, predicted=True, key="c", words=tuple("abcd"), misconceptions=FITS),
+        ValueItem("read", {"V": 3}, key={"largest": "gradients", "second": "weights"}, misconceptions=READ,
+                  words=("activations", "gradients", "state", "weights")),
+        CallsItem("fitting", {"C": 5}, oracle=of.fitting, draw=of.draw, misconceptions=FITTING,
+                  calls=(of.FIRST, of.EXACT)),
+    ),
+    hints=(
+        "How many bytes are too many? And which array in the last table is at least as large as that?",
+        "Multiply the shape of all weights by four bytes, and by two. Which arrays of a step have this shape, and in which "
+        "dtype? The listing says what is gathered.",
+        "For each change take a copy of `held` in which its arrays have their new sizes: {**held, **after}. Add up all of "
+        "its values, and compare with `room`.",
+    ),
+    explanation="The program is seven `G` too large. The largest array has as many numbers as all weights, with four bytes "
+                "each: the gradients, which `whole` asks for on every device. Cut like the weights they take an eighth, and "
+                "the all-reduce becomes a reduce-scatter, so this change also sends less.\n\nThe usual remedies are good "
+                "ones and do not fit this program. Donation saves the new copies of weights and state. A checkpoint gives "
+                "up the gathered weights, which are in bfloat16 and half as large as the gradients. Half of the batch "
+                "halves activations, which are small here. So first read which array is the largest and what it is. Then "
+                "choose the change that removes it.",
+)  # fmt: skip
