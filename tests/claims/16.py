@@ -9,7 +9,7 @@ from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, THREE, V5E, claim
 
 LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
 CUTS = {"heads": (None, "x"), "batch": ("x",), "sequence": (None, None, "x")}
@@ -95,3 +95,45 @@ def places_outside():
         assert np.flatnonzero(found).tolist() == [moved]
         found = row.at[jnp.int32(start)].set(1, mode="drop")
         assert np.flatnonzero(found).tolist() == ([] if scattered is None else [scattered])
+
+
+@claim(
+    "XLA for TPU v5e and XLA for GPU convert the weights as they multiply, and hold no second copy of them. "
+    "XLA for CPU makes a copy in floats first.",
+    targets=THREE,
+)
+def weights_of_one_byte(target):
+    """What a product with int8 weights holds besides its arguments, beside the bytes of these weights."""
+
+    def product(x, q, scale):
+        return x @ q.astype(x.dtype) * scale[None]
+
+    x, scale = like((16, 4096), dtype="bfloat16"), like((8192,), "x", dtype="bfloat16")
+    weights = like((4096, 8192), None, "x", dtype="int8")
+    temp, size = sl.inspect(product, x, weights, scale, target=target).memory.temp, 4096 * 8192 // 8
+    assert temp >= 4 * size if target is CPU else temp < size
+
+
+def by_rows(body):
+    """A program that adds a row of each device."""
+    return lambda rows: jax.shard_map(body, mesh=LINE, in_specs=P("x"), out_specs=P())(rows)
+
+
+@claim(
+    "XLA for CPU sums bfloat16 in float32 (chapter 9). XLA for TPU v5e and XLA for GPU send bfloat16.",
+    targets=THREE,
+)
+def sums_of_bfloat16(target):
+    """The dtype of an all-reduce."""
+    half = by_rows(lambda row: jax.lax.psum(row[0].astype(jnp.bfloat16), "x"))
+    (sums,) = sl.inspect(half, like((8, 1024), "x"), target=target).collectives
+    assert sums.dtype == ("f32" if target is CPU else "bf16")
+
+
+@claim("But on eight devices the gather saves nothing", targets=THREE)
+def gather_of_bytes(target):
+    """A gather of int8 from eight devices moves what an all-reduce in float32 does."""
+    whole = by_rows(lambda row: jax.lax.psum(row[0], "x"))
+    bytes_only = by_rows(lambda row: jax.lax.all_gather(row[0].astype(jnp.int8), "x", to="invarying"))
+    given = like((8, 1024), "x")
+    assert sl.inspect(bytes_only, given, target=target).price == sl.inspect(whole, given, target=target).price
