@@ -137,3 +137,65 @@ def gather_of_bytes(target):
     bytes_only = by_rows(lambda row: jax.lax.all_gather(row[0].astype(jnp.int8), "x", to="invarying"))
     given = like((8, 1024), "x")
     assert sl.inspect(bytes_only, given, target=target).price == sl.inspect(whole, given, target=target).price
+
+
+GRID = jax.make_mesh((2, 4), ("k", "s"), (AxisType.Auto,) * 2)
+
+
+def on_grid(shape, *spec):
+    """An array on the mesh of two axes that is only described."""
+    return jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(GRID, P(*spec)))
+
+
+def few_heads(q, K, V):
+    """The page's attention with two key heads, and the output by heads."""
+    K, V = (cache.reshape(*cache.shape[:2], 2, -1) for cache in (K, V))
+    groups = q.reshape(len(q), 2, -1, q.shape[-1])
+    weights = jax.nn.softmax(jnp.einsum("bkgd,bskd->bkgs", groups, K) / q.shape[-1] ** 0.5, axis=-1)
+    out = jnp.einsum("bkgs,bskd->bkgd", weights, V).reshape(q.shape)
+    return jax.lax.with_sharding_constraint(out, NamedSharding(GRID, P(None, ("k", "s"))))
+
+
+def moved_for(target, *spec):
+    """The prices with 256 positions and with four times as many."""
+    q = on_grid((8, 16, 16), None, ("k", "s"))
+    caches = (on_grid((8, positions, 32), *spec) for positions in (256, 1024))
+    return [sl.inspect(few_heads, q, K, K, target=target).price for K in caches]
+
+
+@claim(
+    "Quarters make every step gather the cache: XLA for CPU, XLA for TPU v5e and XLA for GPU all do so, and these bytes "
+    "grow with the positions.",
+    targets=THREE,
+)
+def quarters_of_heads(target):
+    """The price is in proportion to the positions."""
+    short, long = moved_for(target, None, None, ("k", "s"))
+    assert long == 4 * short > 0
+
+
+@claim("With copies nothing moves", "nothing is held twice, and what moves does not grow with the positions", targets=THREE)
+def cures(target):
+    """Of heads that several devices hold, and of positions that are cut inside a head's devices."""
+    assert moved_for(target, None, None, "k") == [0, 0]
+    short, long = moved_for(target, None, "s", "k")
+    assert short == long
+
+
+@claim(
+    "XLA for CPU, XLA for TPU v5e and XLA for GPU make one all-reduce for 1-D weights and two for 2-D weights.",
+    "On eight devices 2-D weights also move more bytes.",
+    targets=THREE,
+)
+def two_dimensions(target):
+    """The kinds and the price of two products with a relu between them."""
+    cuts = ((), (None, ("k", "s")), (("k", "s"), None)), ((None, "k"), ("k", "s"), ("s", "k"))
+    for batch in (1, 256):
+        price = []
+        for sums, (x, first, second) in enumerate(cuts, 1):
+            mlp = jax.jit(lambda x, W1, W2: jax.nn.relu(x @ W1) @ W2, out_shardings=NamedSharding(GRID, P(*x)))
+            given = on_grid((batch, 512), *x), on_grid((512, 2048), *first), on_grid((2048, 512), *second)
+            program = sl.inspect(mlp, *given, target=target)
+            assert [c.kind for c in program.collectives] == ["all-reduce"] * sums
+            price.append(program.price)
+        assert price[0] < price[1]

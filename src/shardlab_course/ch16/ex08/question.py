@@ -19,7 +19,7 @@ SUM = (
         3, when=of.scale_missing),
     WrongValues(
         "cut-off", "Numbers were cut off towards zero. Round to the nearest before you convert to int8.", 3,
-        like=of.truncated),
+        when=of.truncated),
     WrongValues(
         "range-divided", "The scale is so large that int8 holds the sum of all devices. Then the error of each part grows "
         "with the number of devices, and there are as many parts.", 1, like=of.coarse),
