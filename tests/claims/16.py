@@ -9,7 +9,7 @@ from jax import P
 from jax.sharding import AxisType, NamedSharding
 
 import shardlab as sl
-from claims.claim import CPU, V5E, claim
+from claims.claim import CPU, GPU, THREE, V5E, claim
 
 LINE = jax.make_mesh((8,), ("x",), (AxisType.Auto,))
 CUTS = {"heads": (None, "x"), "batch": ("x",), "sequence": (None, None, "x")}
@@ -95,3 +95,105 @@ def places_outside():
         assert np.flatnonzero(found).tolist() == [moved]
         found = row.at[jnp.int32(start)].set(1, mode="drop")
         assert np.flatnonzero(found).tolist() == ([] if scattered is None else [scattered])
+
+
+@claim(
+    "XLA for TPU v5e and XLA for GPU convert the weights as they multiply, and hold no second copy of them.",
+    targets=(V5E, GPU),
+)
+def weights_of_one_byte(target):
+    """What a product with int8 weights holds besides its arguments, beside the bytes of these weights."""
+
+    def product(x, q, scale):
+        return x @ q.astype(x.dtype) * scale[None]
+
+    x, scale = like((16, 4096), dtype="bfloat16"), like((8192,), "x", dtype="bfloat16")
+    weights = like((4096, 8192), None, "x", dtype="int8")
+    assert sl.inspect(product, x, weights, scale, target=target).memory.temp < 4096 * 8192 // 8
+
+
+def by_rows(body):
+    """A program that adds a row of each device."""
+    return lambda rows: jax.shard_map(body, mesh=LINE, in_specs=P("x"), out_specs=P())(rows)
+
+
+@claim(
+    "XLA for CPU sums bfloat16 in float32 (chapter 9). XLA for TPU v5e and XLA for GPU send bfloat16.",
+    targets=THREE,
+)
+def sums_of_bfloat16(target):
+    """The dtype of an all-reduce."""
+    half = by_rows(lambda row: jax.lax.psum(row[0].astype(jnp.bfloat16), "x"))
+    (sums,) = sl.inspect(half, like((8, 1024), "x"), target=target).collectives
+    assert sums.dtype == ("f32" if target is CPU else "bf16")
+
+
+@claim("But on eight devices the gather saves nothing", targets=THREE)
+def gather_of_bytes(target):
+    """A gather of int8 from eight devices moves what an all-reduce in float32 does."""
+    whole = by_rows(lambda row: jax.lax.psum(row[0], "x"))
+    bytes_only = by_rows(lambda row: jax.lax.all_gather(row[0].astype(jnp.int8), "x", to="invarying"))
+    given = like((8, 1024), "x")
+    assert sl.inspect(bytes_only, given, target=target).price == sl.inspect(whole, given, target=target).price
+
+
+GRID = jax.make_mesh((2, 4), ("k", "s"), (AxisType.Auto,) * 2)
+
+
+def on_grid(shape, *spec):
+    """An array on the mesh of two axes that is only described."""
+    return jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(GRID, P(*spec)))
+
+
+def few_heads(q, K, V):
+    """The page's attention with two key heads, and the output by heads."""
+    K, V = (cache.reshape(*cache.shape[:2], 2, -1) for cache in (K, V))
+    groups = q.reshape(len(q), 2, -1, q.shape[-1])
+    weights = jax.nn.softmax(jnp.einsum("bkgd,bskd->bkgs", groups, K) / q.shape[-1] ** 0.5, axis=-1)
+    out = jnp.einsum("bkgs,bskd->bkgd", weights, V).reshape(q.shape)
+    return jax.lax.with_sharding_constraint(out, NamedSharding(GRID, P(None, ("k", "s"))))
+
+
+def moved_for(target, *spec):
+    """The prices with 256 positions and with four times as many."""
+    q = on_grid((8, 16, 16), None, ("k", "s"))
+    caches = (on_grid((8, positions, 32), *spec) for positions in (256, 1024))
+    return [sl.inspect(few_heads, q, K, K, target=target).price for K in caches]
+
+
+@claim(
+    "Quarters make every step gather the cache: XLA for CPU, XLA for TPU v5e and XLA for GPU all do so, and these bytes "
+    "grow with the positions.",
+    targets=THREE,
+)
+def quarters_of_heads(target):
+    """The price is in proportion to the positions."""
+    short, long = moved_for(target, None, None, ("k", "s"))
+    assert long == 4 * short > 0
+
+
+@claim("With copies nothing moves", "nothing is held twice, and what moves does not grow with the positions", targets=THREE)
+def cures(target):
+    """Of heads that several devices hold, and of positions that are cut inside a head's devices."""
+    assert moved_for(target, None, None, "k") == [0, 0]
+    short, long = moved_for(target, None, "s", "k")
+    assert short == long
+
+
+@claim(
+    "XLA for CPU, XLA for TPU v5e and XLA for GPU make one all-reduce for 1-D weights and two for 2-D weights.",
+    "On eight devices 2-D weights also move more bytes.",
+    targets=THREE,
+)
+def two_dimensions(target):
+    """The kinds and the price of two products with a relu between them."""
+    cuts = ((), (None, ("k", "s")), (("k", "s"), None)), ((None, "k"), ("k", "s"), ("s", "k"))
+    for batch in (1, 256):
+        price = []
+        for sums, (x, first, second) in enumerate(cuts, 1):
+            mlp = jax.jit(lambda x, W1, W2: jax.nn.relu(x @ W1) @ W2, out_shardings=NamedSharding(GRID, P(*x)))
+            given = on_grid((batch, 512), *x), on_grid((512, 2048), *first), on_grid((2048, 512), *second)
+            program = sl.inspect(mlp, *given, target=target)
+            assert [c.kind for c in program.collectives] == ["all-reduce"] * sums
+            price.append(program.price)
+        assert price[0] < price[1]
