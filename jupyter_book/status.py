@@ -121,7 +121,11 @@ def prose(found: Mapping[str, Any] | None) -> str:
     ]
     head = [_row("chapter", "text", *readers), "|:--|:--" + "|--:" * len(readers) + "|"]
     others = [_row(name, *counts) for name, counts in found["sets"].items()]
-    sets = [_row("other text", "fifth reader", "sixth readers"), "|:--|--:|--:|", *others]
+    sets = [
+        _row("other text", "fifth reader", "sixth readers", "seventh readers", "drawn after"),
+        "|:--|--:|--:|--:|--:|",
+        *others,
+    ]
     return "\n".join([f"Counted on {found['date']}.", "", *head, *rows, "", *sets])
 
 
