@@ -9,7 +9,7 @@ _ROWS = {
     "0.4": "slow-compilation captured-constants foreign-function-missing compiler-failed compiler-aborted dtype-truncated",
     "1.1": "axis-types-of-another-kind axis-types-count mesh-names-count mesh-name-none mesh-shape-of-another-kind"
     " not-a-mesh drawn-in-two-dimensions put-on-no-sharding sharding-of-another-kind device-and-sharding gone-attribute",
-    "1.3": "two-meshes axis-twice",
+    "1.3": "two-meshes output-not-on-mesh axis-twice",
     "1.4": "specs-too-long pmapped dimension-not-one",
     "1.5": "shards-do-not-fit packed-across-devices checkpoint-of-other-devices",
     "2.4": "device-mesh-size granules devices-not-a-block",
