@@ -33,7 +33,16 @@ from variants import REFERENCE
 
 FULL = os.environ.get("SHARDLAB_FULL") == "1"
 KEYS, OF_ONE = (200, 40) if FULL else (10, 12)
-TIMES = {"all_gather": 1, "psum": 2, "psum_invariant": 2, "pmax": 2, "pmin": 2, "ppermute": 1, "all_to_all": 1}
+TIMES = {
+    "all_gather": 1,
+    "all_gather_invariant": 1,
+    "psum": 2,
+    "psum_invariant": 2,
+    "pmax": 2,
+    "pmin": 2,
+    "ppermute": 1,
+    "all_to_all": 1,
+}
 """How often the bytes of a collective's result count. Of reduce_scatter those of its operand count."""
 Index = list[list[int]]
 
