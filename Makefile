@@ -145,8 +145,8 @@ book-serve: book  ## render the book and show it on this machine (PORT=8000)
 # A Python of this machine that gets another JAX than .venv's, the newest first; empty if there is none.
 OTHER_PYTHON ?= $(shell $(PY) -m shardlab_authoring.lanes --other)
 
-test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and 150 kills (an hour)
-	@echo "Running every family of tests/hostile/ through the real command, and 50 kills of a class run and 100 at its writes"
+test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and 140 kills (an hour)
+	@echo "Running every family of tests/hostile/ through the real command, 50 kills of a class run and one at each of its writes"
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=15 tests/hostile
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=5 tests/grader/test_killed.py tests/grader/test_processes.py
 

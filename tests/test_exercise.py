@@ -8,10 +8,14 @@ import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from fractions import Fraction
 
+import jax
 import numpy as np
 import pytest
+from jax.sharding import AxisType
 
 import shardlab as sl
 from sample_questions import CALLED, PLACED, PROGRAM, product, question
@@ -24,6 +28,7 @@ from shardlab_course.checking.exercise import Note
 from shardlab_course.checking.feedback import html
 from shardlab_course.checking.moment import Moment, moment, own_choice
 from shardlab_course.outline import outline
+from shardlab_judge import measuring
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import WrongValues
 from shardlab_judge.references import build
@@ -58,6 +63,22 @@ def test_check_by_position_and_by_name() -> None:
     """Answers are given in the exercise's order or by name, with the same verdict."""
     assert sl.check("0.1", product).passed
     assert sl.check("0.1", product=product).passed
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        lambda: jax.set_mesh(jax.make_mesh((4, 2), ("a", "b"), axis_types=(AxisType.Auto,) * 2)),
+        lambda: jax.set_mesh(jax.make_mesh((4, 2), ("a", "b"), axis_types=(AxisType.Explicit,) * 2)),
+        jax.disable_jit,
+    ],
+    ids=["a mesh for all", "an Explicit mesh for all", "nothing compiled"],
+)
+def test_what_another_cell_has_set(setting: Callable[[], AbstractContextManager[None]]) -> None:
+    """The mesh of the case is the only one, and programs are compiled."""
+    measuring.measure.cache_clear()
+    with setting():
+        assert sl.check("0.1", product).passed
 
 
 def test_one_of_several_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,6 +204,22 @@ def test_a_compiled_loop_runs_elsewhere(program: Callable[..., Any]) -> None:
         local.judge_here("0.1", recorded, unsafe=False)
 
 
+def sums_in_a_branch_of_a_step(mesh: Any, *arrays: Any) -> Any:
+    """Old weights, and devices that wait."""
+    total = sums_in_a_branch(mesh, arrays[0][:1, :1], arrays[1][:1, :1]).sum()
+    return arrays[2] + total, arrays[3]
+
+
+def test_a_free_design_runs_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its program is judged as all others are, in the layout that the student gave."""
+    monkeypatch.undo()
+    asked = questions.question("15.6")
+    given = {"layout": dict.fromkeys(("X", "Y", "W1", "W2"), jax.P()), "step": sums_in_a_branch_of_a_step}
+    recorded = record(asked.manifest(), dict.fromkeys(asked.variables, given), {})
+    with pytest.raises(local.Unsafe):
+        local.judge_here("15.6", recorded, unsafe=False)
+
+
 @pytest.mark.thorough
 def test_a_compiled_loop_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process that runs it is ended, and the next question gets another one."""

@@ -108,6 +108,29 @@ PASTED = {
     "operation fft.2: the operand rank is less than 3. This may introduce all-gather communication. Operation: %fft.2 = "
     "c64[64,32]{0,1} fft(",
 }
+PASTED |= {
+    "varying-operands": "JaxStackTraceBeforeTransformation: ValueError: Primitive reduce requires varying manual axes to "
+    "match, but got [frozenset({'model', 'data'}), frozenset()]. Please open an issue at https://github.com/jax-ml/jax/issues",
+    "kernel-operation-missing": "jax._src.source_info_util.JaxStackTraceBeforeTransformation: NotImplementedError: "
+    "Unimplemented primitive in Pallas TPU lowering: cos. Please file an issue on https://github.com/jax-ml/jax/issues.",
+    "cards-differ": "E local_client.cc:758] Execution of replica 0 failed: Invalid argument: executable is built for device "
+    'CUDA:0 of type "GeForce RTX 2080 Ti"; cannot run it on device CUDA:1 of type "Tesla P100-PCIE-16GB"',
+}
+SIBLINGS = {
+    "E nccl_utils.cc:191] Aborting communicator: 0x5555a108ff90 due to async NCCL error: remote process exited or there was "
+    "a network error": "device-failure",
+    "jaxlib.xla_extension.XlaRuntimeError: FAILED_PRECONDITION: DNN library initialization failed": "gpu-library-failed",
+    "ShardingTypeError: sharding rule for scatter-add is not implemented. Please file a bug at": "out-sharding-required",
+    "ValueError: pmap got inconsistent sizes for array axes to be mapped:\nthe tree of axis sizes is:\n({'x': 1},)": (
+        "wrong-mapped-axis-size"
+    ),
+    "The input carry has type float32[2]{V:replicas} but the corresponding output carry component has type float32[2], so "
+    "the manual axis types do not match.": "varying-carry",
+    "ValueError: Tuple arity mismatch: 1 != 2; tuple: (Array([0, 1], dtype=int32),).\n\nDuring handling of the above "
+    "exception, another exception occurred:\n\nUnfilteredStackTrace: ValueError: pytree structure error: different lengths "
+    "of tuple at key path\n    shard_map in_specs\nAt that key path, the prefix pytree has a subtree": "count-of-specs",
+}
+"""Texts of public threads that no row knew, and the row that knows them now."""
 NOT_PYTHON = ("python ", "pip ", "%pip ", "NCCL_DEBUG", "shardlens doctor", "return", "names_which", "if ")
 """How a cure begins that is a line for a shell, or a part of something."""
 
@@ -116,6 +139,19 @@ NOT_PYTHON = ("python ", "pip ", "%pip ", "NCCL_DEBUG", "shardlens doctor", "ret
 def test_what_is_pasted(name: str) -> None:
     """One row alone."""
     assert [each.message.name for each in lens.diagnose(PASTED[name]).found] == [name]
+
+
+@pytest.mark.parametrize("text", SIBLINGS, ids=list(SIBLINGS.values()))
+def test_what_threads_paste(text: str) -> None:
+    """One row alone, of the types of device, processes and versions that are not provoked here."""
+    assert [each.message.name for each in lens.diagnose(text).found] == [SIBLINGS[text]]
+
+
+def test_devices_that_make_no_mesh() -> None:
+    """NumPy says it of any array; the line says that this one has devices."""
+    said, line = "cannot reshape array of size 8 into shape (2,2)", "mesh.py, line 3, in <module>\n{}"
+    assert names("ValueError", said, line.format("np.array(jax.devices()).reshape(2, 2)")) == ["device-mesh-size"]
+    assert names("ValueError", said, line.format("x.reshape(2, 2)")) == ["shapes-do-not-fit"]
 
 
 def test_no_row_without_a_text() -> None:

@@ -53,6 +53,9 @@ PLACED: dict[str, tuple[tuple[Any, ...], str]] = {
     "one name twice": (((4,), (("x", 2), ("x", 2)), ("x",)), "the axes are not names with sizes."),
     "few ids": (((4,), {"x": 2}, ("x",), [0]), "the order does not name 2 devices, each once."),
     "an id twice": (((4,), {"x": 2}, ("x",), [0, 0]), "the order does not name 2 devices, each once."),
+    "a text for an id": (((4,), {"x": 2}, ("x",), [0, "1"]), "the order does not name 2 devices, each once."),
+    "a list for an id": (((4,), {"x": 2}, ("x",), [[0], [1]]), "the order does not name 2 devices, each once."),
+    "a number for an axis": (((4,), {1: 2}, (2,)), "the axes are not names with sizes."),
     "a number for the ids": (((4,), {"x": 2}, ("x",), 3), "the order does not name 2 devices, each once."),
 }
 

@@ -293,6 +293,8 @@ def test_every_other_way_to_hand_in_nothing(made: Release, hand_in: Hand) -> Non
     for name in ("one", "two"):
         (submitted / "two" / NAME / f"{name}.ipynb").write_text(text_of(made))
     (submitted / "linked" / NAME / f"{NAME}.ipynb").symlink_to(made.course_dir / "gradebook.db")
+    hand_in("copied", text_of(made))
+    (submitted / "copied" / NAME / "mine.ipynb").write_text(text_of(made, ("TODO", "done")))
     hand_in("misdated", text_of(made))
     (submitted / "misdated" / NAME / "timestamp.txt").write_text("yesterday, roughly")
     hand_in("zoe", text_of(made, ("TODO", "done")))
@@ -301,6 +303,9 @@ def test_every_other_way_to_hand_in_nothing(made: Release, hand_in: Hand) -> Non
     assert rows["misnamed"].reason == "90.1, 90.2: not attempted"
     assert rows["two"].reason == (
         f"wrong name: 2 files hold its exercises (one.ipynb, two.ipynb); keep the one that counts, as {NAME}.ipynb."
+    )
+    assert rows["copied"].reason == (
+        f"work in another file: {NAME}.ipynb is as it was released, and mine.ipynb is not; keep that one, as {NAME}.ipynb."
     )
     assert rows["linked"].reason == f"unreadable: {NAME}.ipynb is not a regular file."
     assert rows["misdated"].reason.startswith("counted as in time; ") and "(timestamp.txt)" in rows["misdated"].reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import json
 import pathlib
@@ -69,6 +70,21 @@ def hand_in_below(place: pathlib.Path, released: Notebook) -> None:
     save(place, notebook)
 
 
+def split_in_two(notebook: Notebook) -> None:
+    """JupyterLab's Split Cell: both halves keep the metadata, and so the grade id."""
+    whole = find(notebook, "q90-3-answer")
+    half = copy.deepcopy(whole) | {"id": "split-off"}
+    whole["source"] = 'def summed(a, b):\n    return jax.lax.psum(a @ b, "x")'
+    half["source"] = RIGHT["q90-3-answer"].replace('lambda a, b: jax.lax.psum(a @ b, "x")', "summed")
+    notebook["cells"].insert(notebook["cells"].index(whole) + 1, half)
+
+
+def worked_in_the_copy(place: pathlib.Path, released: Notebook) -> None:
+    """Duplicated and solved; the file of the assignment's name is as it was given out."""
+    save(place, released)
+    (place / f"{NAME}-Copy1.ipynb").write_text(json.dumps(answered(released, "all")))
+
+
 ACCIDENTS = (
     damaged("script", lambda n: text(n, "py:percent")),
     folder("markdown", as_a_text),
@@ -82,10 +98,24 @@ ACCIDENTS = (
     cells("crash", "import os; os.kill(os.getpid(), 9)", "90.1 90.3 90.4", at="q90-2-answer"),
 )  # fmt: skip
 
+HABITS = (
+    damaged("split", split_in_two),
+    Case("copied", worked_in_the_copy, {}, "ungraded", "work in another file: 90_small.ipynb is as it was released"),
+    answers("no-break", {"90.1": 0.0}, reason="U+00A0", q90_1_answer=RIGHT["q90-1-answer"].replace("    ", "\u00a0" * 4)),
+    answers("indented", {"90.1": 0.0}, reason="TabError", q90_1_answer="def double(n):\n    m = 2 * n\n\treturn m"),
+    answers("quotes", {"90.2": 1.0}, reason="U+201C", q90_2_answer="sl.predict(“90.2”, kind=“all-reduce”)"),
+    answers("pasted", {}, q90_1_answer=">>> def double(n):\n...     return 2 * n"),
+    cells("mesh-for-all", "jax.set_mesh(jax.make_mesh((4, 2), ('a', 'b'), (jax.sharding.AxisType.Auto,) * 2))", "all"),
+    cells("not-compiled", "jax.config.update('jax_disable_jit', True)", "all"),
+    cells("strict", "import warnings; warnings.simplefilter('error'); jax.config.update('jax_enable_x64', True)", "all"),
+    cells("waits", "import asyncio\nawait asyncio.sleep(0)\nlen, max, print, mesh = 3, 4, None, 'm'", "all"),
+)
+"""What editors, browsers and cells of one's own do to a notebook."""
 
-def honest() -> list[Case]:
+
+def honest(seed: int) -> list[Case]:
     """Fifteen of whom each has drawn exercises right, and the others wrong."""
-    drawn = random.Random(25)
+    drawn = random.Random(seed)
 
     def case(number: int) -> Case:
         right = " ".join(question for question in POINTS if drawn.random() < 0.7)
@@ -99,9 +129,10 @@ def honest() -> list[Case]:
 
 
 @pytest.mark.thorough
-def test_a_class_to_which_things_happen(course: Course) -> None:
+@pytest.mark.parametrize("seed, happened", [(25, ACCIDENTS), (44, HABITS)], ids=["accidents", "habits"])
+def test_a_class_to_which_things_happen(seed: int, happened: tuple[Case, ...], course: Course) -> None:
     """Nobody has a score but the one deserved, and each row that is ungraded says what it is."""
-    everybody = [*honest(), *ACCIDENTS]
+    everybody = [*honest(seed), *happened]
     assert len(everybody) == 25
     for case in everybody:
         case.hand_in(course.place(case.name), course.released)
@@ -110,6 +141,7 @@ def test_a_class_to_which_things_happen(course: Course) -> None:
     wrong = [line for case in everybody for line in unfair(case, rows.get(case.name), scores.get(case.name))]
     assert not wrong, "\n".join([*wrong, ended.said])
     assert ended.status == statuses.LOOK and "Traceback" not in ended.said
-    page = html.unescape(course.pages()["colon"])
-    assert page.index("expected ':'") < page.index("Exercises, and cells of your own")
+    if "colon" in course.pages():
+        page = html.unescape(course.pages()["colon"])
+        assert page.index("expected ':'") < page.index("Exercises, and cells of your own")
     assert not list((course.folder / "tmp").iterdir())

@@ -20,12 +20,16 @@ NAMED = re.compile(r"q(?P<chapter>\d+)-\d+")
 
 @dataclasses.dataclass(frozen=True)
 class Exercises:
-    """What a notebook has of its assignment's exercises: the questions of its checks, its grade ids, names of answers."""
+    """What a notebook has of its assignment's exercises: the questions of its checks, its grade ids, names of answers.
+
+    `given` are the texts of all cells with code, as they were released.
+    """
 
     assignment: str
     questions: frozenset[str]
     names: frozenset[str]
     answers: frozenset[str]
+    given: frozenset[str] = frozenset()
 
     def check(self, form: bytes, others: list[str]) -> None:
         """Do nothing where a handed-in form has exercises of this assignment.
@@ -57,6 +61,11 @@ class Exercises:
         except (OSError, Unreadable):
             return b""
         return form if self.has(json.loads(form)["cells"]) else b""
+
+    def untouched(self, form: bytes) -> bool:
+        """Whether all code in a handed-in form is as it was released."""
+        code = [cell["source"].strip() for cell in json.loads(form)["cells"] if cell["cell_type"] == "code"]
+        return {*code} <= self.given
 
     def chapter_of(self, content: bytes) -> str:
         """This assignment, the number of another chapter, or nothing where that cannot be told."""
@@ -93,7 +102,8 @@ def _read(path: pathlib.Path, written: int) -> Exercises | None:
     names = {cell["source"]: grade_id(cell["metadata"]) for cell in cells}
     written_in = [source for source, name in names.items() if name and not CHECK.match(source.lstrip())]
     answers = frozenset(found[1] or found[2] for source in written_in for found in BOUND.finditer(source))
-    return Exercises(path.stem, questions, frozenset(filter(None, names.values())), answers)
+    given = frozenset(cell["source"].strip() for cell in cells if cell["cell_type"] == "code")
+    return Exercises(path.stem, questions, frozenset(filter(None, names.values())), answers, given)
 
 
 def _asked(cells: list[dict[str, Any]]) -> set[str]:

@@ -134,6 +134,7 @@ def _content(folder: pathlib.Path, assignment: str) -> bytes:
             form = handed_in(read_file(folder / name, MOST_BYTES))
             if ours:
                 ours.check(form, sorted(path.name for path in (course_dir / "release").glob("*")))
+                _check_for_work(folder, form, others, ours)
             return form
     except OSError as error:
         raise Unreadable(f"unreadable: {name}: {error.strerror}.") from None
@@ -151,6 +152,16 @@ def _fitting(others: Sequence[pathlib.Path], ours: Exercises | None) -> dict[pat
     """The handed-in form of each file that holds exercises of this assignment, whatever it is called."""
     read = [path for path in others if path.name not in NOTES][:MOST_OTHERS]
     return {path: form for path in read if ours and (form := ours.form_of(path))}
+
+
+def _check_for_work(folder: pathlib.Path, form: bytes, others: Sequence[pathlib.Path], ours: Exercises) -> None:
+    """Raises where the notebook is as it was released, and a file beside it has been worked on."""
+    if not ours.untouched(form):
+        return
+    worked = [path for path, other in _fitting(others, ours).items() if not ours.untouched(other)]
+    if worked:
+        name, told = f"{ours.assignment}.ipynb", plain(str(worked[0].relative_to(folder)))
+        raise Unreadable(f"work in another file: {name} is as it was released, and {told} is not; keep that one, as {name}.")
 
 
 def _instead(folder: pathlib.Path, others: Sequence[pathlib.Path], name: str, fitting: int) -> str:

@@ -152,7 +152,8 @@ def _need_parts(shape: Any, axes: Any, spec: Any, where: str) -> None:
     named = isinstance(pairs, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs)
     if (
         not named
-        or len({str(name) for name, _ in pairs}) != len(pairs)
+        or not all(isinstance(name, str) for name, _ in pairs)
+        or len({name for name, _ in pairs}) != len(pairs)
         or not all(isinstance(size, Integral) and int(size) >= 1 for _, size in pairs)
     ):
         mend = "give each axis a name and a size of at least 1: {'x': 2, 'y': 4}; of a mesh, dict(mesh.shape)."
@@ -178,7 +179,7 @@ def _misfits(shape: Sequence[int], sizes: Mapping[str, int], entries: Sequence[t
 
 
 def _ids(order: Any, devices: int) -> list[int]:
-    ids = list(order) if isinstance(order, Sequence) and not isinstance(order, str) else []
+    ids = list(order) if isinstance(order, Sequence) and all(isinstance(id, Integral) for id in order) else []
     if len(ids) != devices or len({*ids}) != devices:
         what = f"the order does not name {devices} devices, each once."
         mend = "give the ids in the order of the mesh: [device.id for device in mesh.devices.flat]."

@@ -140,7 +140,7 @@ def six_rows_of_an_output() -> Any:
     jax.jit(jnp.sin, out_shardings=NamedSharding(auto, P("data")))(x[:6])
 
 
-@says("uneven-blocks")
+@says("output-not-on-mesh")
 def six_rows_of_a_constraint() -> Any:
     jax.jit(lambda a: jax.lax.with_sharding_constraint(a, NamedSharding(auto, P("data"))))(x[:6])
 
@@ -456,3 +456,9 @@ def drawing_of_a_cube() -> Any:
 def explicit_after_auto() -> Any:
     both = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AUTO, EXPLICIT))
     jax.jit(lambda a: jax.reshard(a, NamedSharding(both, P(("data", "model")))))(x)
+
+
+@says("output-not-on-mesh")
+def array_of_a_mesh_with_other_sizes() -> Any:
+    with jax.set_mesh(jax.make_mesh((2, 4), ("data", "model"), axis_types=(AUTO, AUTO))):
+        jax.jit(lambda a: a + 1)(on(square, "data", "model"))

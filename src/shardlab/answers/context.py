@@ -1,9 +1,10 @@
-"""The mesh and the arguments of a case, as JAX has them."""
+"""The mesh and the arguments of a case, as JAX has them, and the settings under which answers are looked at."""
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
@@ -22,3 +23,11 @@ def situation(case: Mapping[str, Any]) -> tuple[jax.sharding.Mesh, tuple[jax.Sha
         sharding = jax.sharding.NamedSharding(mesh, jax.P(*entries))
         specs.append(jax.ShapeDtypeStruct(tuple(given["shape"]), given["dtype"], sharding=sharding))
     return mesh, tuple(specs)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """While it lasts no mesh is set and functions are compiled, whatever another cell of the notebook has set for all."""
+    nothing = jax.sharding.Mesh(np.empty((), dtype=object), ())
+    with jax.set_mesh(nothing), jax.disable_jit(False):
+        yield

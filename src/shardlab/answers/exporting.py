@@ -11,7 +11,7 @@ from unittest import mock
 
 import jax
 
-from shardlab.answers.context import situation
+from shardlab.answers.context import situation, undisturbed
 from shardlab.exceptions import error
 from shardlens import stablehlo
 
@@ -54,7 +54,7 @@ def _program(function: Callable[..., Any], case: Mapping[str, Any]) -> Entry:
             paths[:] = [jax.tree_util.keystr(path) for path, _ in leaves]
             return [leaf for _, leaf in leaves]
 
-        with _quiet(), jax.set_mesh(mesh) if case["explicit"] else contextlib.nullcontext():
+        with _quiet(), undisturbed(), jax.set_mesh(mesh) if case["explicit"] else contextlib.nullcontext():
             # Else an export drops arguments that the program does not use (`module_kept_var_idx`), and the judge's would
             # not fit it.
             jitted = jax.jit(flat, keep_unused=True)

@@ -9,7 +9,7 @@ _ROWS = {
     "0.4": "slow-compilation captured-constants foreign-function-missing compiler-failed compiler-aborted dtype-truncated",
     "1.1": "axis-types-of-another-kind axis-types-count mesh-names-count mesh-name-none mesh-shape-of-another-kind"
     " not-a-mesh drawn-in-two-dimensions put-on-no-sharding sharding-of-another-kind device-and-sharding gone-attribute",
-    "1.3": "two-meshes axis-twice",
+    "1.3": "two-meshes output-not-on-mesh axis-twice",
     "1.4": "specs-too-long pmapped dimension-not-one",
     "1.5": "shards-do-not-fit packed-across-devices checkpoint-of-other-devices",
     "2.4": "device-mesh-size granules devices-not-a-block",
@@ -34,7 +34,7 @@ _ROWS = {
     "8.1": "not-a-permutation",
     "8.2": "scattered-unevenly",
     "8.6": "groups-do-not-cover groups-over-two-axes groups-under-vmap",
-    "8.9": "varying-branches",
+    "8.9": "varying-branches varying-operands",
     "9.5": "not-a-key",
     "10.2": "cotangent-varies",
     "10.1": "gradient-of-many gradient-of-integers gradient-of-a-while-loop",
@@ -43,10 +43,10 @@ _ROWS = {
     "11.5": "memory-kind-unknown memories-differ checkpoint-names transfer-forbidden computed-on-the-host",
     "11.6": "donated-twice donated-and-static put-aliased-and-donated donated-into-another-size crashed killed",
     "13.2": "tiled-fft",
-    "13.6": "kernel-needs-interpret kernel-varies kernel-out-of-memory",
+    "13.6": "kernel-needs-interpret kernel-varies kernel-out-of-memory kernel-operation-missing",
     "14.1": "local-data-shape unknown-process",
     "14.2": "initialize-too-late initialize-arguments barrier-timeout coordinator-unreachable peer-ended device-failure"
-    " group-not-complete gpu-library-failed",
+    " group-not-complete gpu-library-failed cards-differ",
 }
 TRAINED = {name: exercise for exercise, names in _ROWS.items() for name in names.split()} | {
     case.name: case.exercise for case in (*cases.CASES, *old.CASES)

@@ -93,13 +93,14 @@ class DesignItem(Item):
         """The shares of all letters over all cases, D by the case that is farthest out; the first finding of each letter."""
         findings: dict[str, Finding] = {}
         worst = 1.0
+        judge_one = setting.judge_one or judge_program
         for case, one in zip(self.cases, response["programs"], strict=True):
             try:
                 placed = self.laid_out(case, response["layout"])
             except ValueError as error:
                 what = f"The layout cannot be used: {error}."
                 return {}, [Finding(self.name, "V", what, self.form, where=case.title)]
-            for finding in judge_program(self.program, placed, one, _no_costs, setting.seed):
+            for finding in judge_one(self.program, placed, one, _no_costs, setting.seed):
                 findings.setdefault(finding.letter, finding)
             if "V" in findings:
                 return {}, list(findings.values())

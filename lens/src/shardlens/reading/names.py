@@ -7,7 +7,7 @@ import re
 _MADE_BY_JAX = "jit|pjit|vmap|checkpoint|remat\\d?|rematted_computation|shard_map|custom_[jv]vp_call"
 _WRAPPED = re.compile(rf"^(?:{_MADE_BY_JAX}|jvp|transpose)\((.*)\)$")
 _PLUMBING = re.compile(rf"^(?:{_MADE_BY_JAX}|while|body|cond|closed_call|core_call|branch_\d+_fun|scan)$")
-_NUMBER = re.compile(r"(?<![a-zA-Z])\d+\b|(?<=[._])\d+\b|\[\d+\]")
+_NUMBER = re.compile(r"(?<![a-zA-Z\d])\d+\b|(?<=[a-zA-Z]{4})\d+\b|\[\d+\]")
 
 
 def operations(name: str) -> list[str]:
@@ -49,10 +49,10 @@ def scope(op_name: str) -> str:
 
 
 def without_numbers(name: str) -> str:
-    """A name with `*` for each number in it, which is equal for all layers of a model.
+    """A name with `*` for each number in it, which is equal for all layers of a model. Short names keep theirs, as `w1`.
 
     Example:
-        >>> without_numbers("layers/3/mlp_0")
-        'layers/*/mlp_*'
+        >>> without_numbers("layers/3/mlp_0"), without_numbers("layer12/w1")
+        ('layers/*/mlp_*', 'layer*/w1')
     """
     return _NUMBER.sub("*", name)
