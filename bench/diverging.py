@@ -119,7 +119,7 @@ def main() -> None:
     given = [f"--{name}={getattr(made, name)}" for name in ("layers", "width", "words", "tokens")]
     sides = {side: measured(side, given) for side in SIDES}
     count = sum(x.size for x in jax.tree.leaves(jax.eval_shape(lambda: parameters(made.layers, made.width, made.words))))
-    found = sides["diverge"]["processor"] / sides["programs"]["processor"]
+    found = round(sides["diverge"]["processor"] / sides["programs"]["processor"], 3)
     for side, each in sides.items():
         print(f"{side:9} {each['seconds']:6.1f} s, {each['processor']:6.1f} s of processor time, {each['gigabytes']:.1f} GB")
     print(f"{count / 1e6:.1f} million parameters: {found:.2f} times both programs, at most {MOST:g}")

@@ -137,6 +137,13 @@ SHORT = {
         ),
         [("all-reduce", "f32[8]", 32, 32, 4, 1)],
     ),
+    "all-reduce pair of JAX 0.12": (
+        module(
+            "%s = ((f32[8]{0}), f32[8]{0}) " + REDUCE.format("%x").replace("all-reduce", "all-reduce-start"),
+            "ROOT %d = f32[8]{0} all-reduce-done(%s)",
+        ),
+        [("all-reduce", "f32[8]", 32, 32, 4, 1)],
+    ),
     "combined all-gather pair": (
         module(
             "%s = ((f32[8]{0}, f32[8]{0}), (f32[16]{0}, f32[16]{0})) all-gather-start(%x, %x), replica_groups=[4,2]<=[8]",

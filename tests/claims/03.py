@@ -227,15 +227,21 @@ def one_constraint_too_many(target):
     targets=THREE,
 )
 def running_totals(target):
-    """All rows for CPU and GPU, however many; for a TPU all of a few, and of many less than a thirtieth."""
+    """All rows for CPU, however many; for a TPU all of a few, and of many less than a thirtieth.
+
+    XLA for GPU gathers all rows with JAX 0.10, and always the totals of blocks with JAX 0.12.
+    """
     for rows, knows in ((64, False), (128, False), (1024, True), (4096, True)):
         found = sl.inspect(lambda x: jnp.cumsum(x, axis=0), described((rows, 128), P("x", None), LINE), target=target)
         whole = rows * 128 * 4
-        assert found.price < whole / 30 if knows and tpu(target) else found.price == whole
+        if target == GPU and not jax.__version__.startswith("0.10."):
+            assert found.price == 8 * 128 * 4
+        else:
+            assert found.price < whole / 30 if knows and tpu(target) else found.price == whole
 
 
 @claim("(XLA for TPU v5e and for GPU make the same kinds of collectives for all six.)",
-       "XLA for CPU and for GPU know no better way",
+       "XLA for CPU and XLA for GPU of JAX 0.10 know no better way",
        "XLA for CPU does not know the trick", targets=THREE)  # fmt: skip
 def is_it_free(target):
     """The six operations of 3.4."""

@@ -26,7 +26,7 @@ class Claim:
     """Some words of a chapter, and the function that shows them, for each compiler in `targets` if there are any.
 
     What is so for v5e is so for the chips in `OTHERS`, too, unless it is about v5e `alone`.
-    From version `until` of JAX on it does not hold for XLA for CPU any more; the chapter names that version.
+    From version `until` of JAX on it does not hold for XLA for CPU and GPU any more; the chapter names that version.
     """
 
     words: tuple[str, ...]

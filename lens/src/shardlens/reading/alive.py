@@ -163,7 +163,7 @@ def _fresh(i: HloInstruction) -> range:
     """Which of the arrays that an instruction returns are new: the start of a pair names its operand, too."""
     if i.opcode in _NOTHING:
         return range(0)
-    if not i.opcode.endswith("-start") or not isinstance(i.shape, tuple) or i.opcode == "all-reduce-start":
+    if not isinstance(i.shape, tuple) or not i.is_pair:
         return range(len([*hlo_leaves(i.shape)]))
     return _span(i.shape, 0 if i.opcode == "copy-start" else 1)
 

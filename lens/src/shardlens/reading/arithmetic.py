@@ -185,7 +185,7 @@ class Arithmetic:
         return float(size(self._operand(i, 0, around)) * next(hlo_leaves(i.shape)).shape[-1])
 
     def _summed(self, i: HloInstruction, around: dict[str, HloInstruction]) -> float:
-        return sum(size(array) for array in hlo_leaves(i.shape))
+        return sum(size(array) for array in hlo_leaves(i.shape[1] if isinstance(i.shape, tuple) and i.is_pair else i.shape))
 
 
 _CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^]]*)\]')

@@ -315,9 +315,7 @@ def _arrays(
     module: HloModule, computation: str, instruction: HloInstruction, kind: str
 ) -> tuple[list[HloArray], list[HloArray]]:
     """What comes out and what goes in; the start of a pair names both, and a ragged exchange where its output is to be."""
-    # The start of an all-reduce returns what the all-reduce does; those of the other kinds return a tuple of operand and
-    # output (XLA: `HloVerifier`), of which only the second is what arrives.
-    pair = kind in COLLECTIVE_KINDS and instruction.opcode.endswith("-start") and kind != "all-reduce"
+    pair = kind in COLLECTIVE_KINDS and instruction.is_pair  # of the two only the second is what arrives
     siblings = module.computations[computation]
     operands = [a for name in instruction.operands if name in siblings for a in hlo_leaves(siblings[name].shape)]
     outputs = hlo_leaves(instruction.shape[1] if pair and isinstance(instruction.shape, tuple) else instruction.shape)

@@ -67,6 +67,16 @@ class HloInstruction:
         return _shape(self.text[: self._parts[0]])
 
     @property
+    def is_pair(self) -> bool:
+        """Whether it is the start of a pair that returns what it takes before its output, as `((f32[4]), f32[4])`.
+
+        An all-reduce's start does so in JAX 0.12 for GPU; before, it returned what the all-reduce does.
+        """
+        if not self.opcode.endswith("-start") or not isinstance(self.shape, tuple):
+            return False
+        return self.opcode != "all-reduce-start" or isinstance(self.shape[0], tuple)
+
+    @property
     def opcode(self) -> str:
         """What it does, as HLO names it."""
         return self._parts[1]
