@@ -145,7 +145,7 @@ class Observed:
 
     @functools.cached_property
     def held(self) -> int:
-        """Bytes of temporary arrays that a device holds at one time: compiled once more, with the program's barriers kept."""
+        """Bytes of temporary arrays on a device at one time: compiled once more, with the program's barriers kept."""
         return 0 if self.replan is None else self.replan()
 
     @functools.cached_property

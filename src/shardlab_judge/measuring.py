@@ -23,7 +23,7 @@ What runs here is small."""
 if jax.__version_info__ < (0, 11):  # JAX 0.12 refuses an option that it does not know
     QUICK["xla_cpu_use_fusion_emitters"] = False
 BARRIERS: dict[str, str | int] = QUICK | {"xla_disable_hlo_passes": "cse_barrier_expander"}
-"""XLA for CPU of JAX 0.10 removes barriers before it plans memory, so that what `jax.checkpoint` makes again may be made early."""
+"""XLA for CPU of JAX 0.10 removes barriers before it plans memory, and makes early what `jax.checkpoint` makes again."""
 
 
 @dataclasses.dataclass(frozen=True)

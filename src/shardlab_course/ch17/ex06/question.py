@@ -5,12 +5,14 @@ from __future__ import annotations
 from shardlab_course.ch17.ex06 import oracle as of
 from shardlab_course.ch17.misconceptions import GATHERED, NO_NUMBERS, OPEN
 from shardlab_course.ch17.shared import LINE, WIDE
+from shardlab_course.shared import rings
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 LAYER = (
-    LEFT, OPEN,
+    LEFT,
+    WrongValues("ring-is-open", OPEN.cause, 2, when=rings.is_open, breaks=True),
     WrongValues(
         "counts-from-zero", "Queries and keys were turned as if each device's rows began at position 0. `positions` gives "
         "their places in the sequence.", 1, when=of.returned(of.turned_by(lambda s, m: of.np.arange(s) % m))),
