@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from shardlab_course.ch17.ex06 import oracle as of
 from shardlab_course.ch17.misconceptions import GATHERED, NO_NUMBERS, OPEN
 from shardlab_course.ch17.shared import LINE, WIDE
@@ -15,10 +17,10 @@ LAYER = (
     WrongValues("ring-is-open", OPEN.cause, 2, when=rings.is_open, breaks=True),
     WrongValues(
         "counts-from-zero", "Queries and keys were turned as if each device's rows began at position 0. `positions` gives "
-        "their places in the sequence.", 1, when=of.returned(of.turned_by(lambda s, m: of.np.arange(s) % m))),
+        "their places in the sequence.", 1, when=of.returned(of.turned_by(lambda s, m: np.arange(s) % m))),
     WrongValues(
         "rows-taken-for-positions", "Queries and keys were turned by the numbers of their rows. The rows lie in zigzag "
-        "order: use `positions`.", 1, when=of.returned(of.turned_by(lambda s, m: of.np.arange(s)))),
+        "order: use `positions`.", 1, when=of.returned(of.turned_by(lambda s, m: np.arange(s)))),
     WrongValues(
         "mask-of-rows", "The mask compares the numbers of rows, and these lie in zigzag order. Compare positions, or let "
         "`own_block` and `next_block` choose.", 2,
