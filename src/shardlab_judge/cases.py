@@ -99,6 +99,7 @@ class Observed:
     `hlo` is the compiled program's text.
     `written` says what of the exported program stands in `jax.shard_map`, dead code aside.
     `rerun` runs it once more, with other whole numbers as inputs and the same floats.
+    `replan` gives the bytes of its temporary arrays, as planned where barriers are kept.
     """
 
     case: Case
@@ -116,6 +117,7 @@ class Observed:
     hlo: str = ""
     written: Any = None
     rerun: Callable[[], Observed] | None = None
+    replan: Callable[[], int] | None = None
 
     @property
     def price(self) -> int:
@@ -140,6 +142,11 @@ class Observed:
     def again(self) -> Observed | None:
         """The second run, if there was a first."""
         return None if self.rerun is None else self.rerun()
+
+    @functools.cached_property
+    def held(self) -> int:
+        """Bytes of temporary arrays on a device at one time: compiled once more, with the program's barriers kept."""
+        return 0 if self.replan is None else self.replan()
 
     @functools.cached_property
     def largest(self) -> int:

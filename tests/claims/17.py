@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import jax
 import jax.numpy as jnp
 from jax import P
@@ -45,3 +47,73 @@ def masked_products(target):
     work = [run.before + run.beside + run.after for run in runs]
     # The compilers fuse some element-wise work of a part into its products, XLA for GPU less of it under a mask.
     assert 4 * 4096 * 4096 * 128 // 8 <= min(work) and max(work) < 1.01 * min(work)
+
+
+def looped(q, k, v):
+    """The page's ring as a loop, in which each round sends the block at hand on."""
+    d, at = jax.lax.axis_index("x"), jnp.arange(len(q))
+    mine = (d * len(q) + at)[:, None]
+
+    def of_block(k, v, theirs):
+        s = jnp.where(theirs[None] <= mine, q @ k.T / q.shape[1] ** 0.5, -jnp.inf)
+        m = jnp.maximum(s.max(1), -1e30)
+        e = jnp.exp(s - m[:, None])
+        return m, e.sum(1), e @ v
+
+    def one(carry, i):
+        state, k, v = carry
+        came = [jax.lax.ppermute(a, "x", RIGHT) for a in (k, v)]
+        new = of_block(k, v, (d - i) % 8 * len(q) + at)
+        m = jnp.maximum(state[0], new[0])
+        a, b = jnp.exp(state[0] - m), jnp.exp(new[0] - m)
+        return ((m, state[1] * a + new[1] * b, state[2] * a[:, None] + new[2] * b[:, None]), *came), None
+
+    first = of_block(k, v, d * len(q) + at), *(jax.lax.ppermute(a, "x", RIGHT) for a in (k, v))
+    (state, _, _), _ = jax.lax.scan(one, first, jnp.arange(1, 8))
+    return state[2] / state[1][:, None]
+
+
+def order_in_the_loop(target):
+    """The kinds of starts, products and dones of a round, in the order of the text."""
+    f = jax.shard_map(looped, mesh=LINE, in_specs=(ROWS,) * 3, out_specs=ROWS)
+    large = [jax.ShapeDtypeStruct((8192, 128), jnp.bfloat16, sharding=jax.NamedSharding(LINE, ROWS))] * 3
+    parts = [part for part in sl.inspect(f, *large, target=target).hlo.split("\n}") if "ENTRY" not in part]
+    body = next(part for part in parts if "collective-permute-start(" in part)
+    found = re.findall(r' collective-permute-(start|done)\(| (fusion)\(.*dot_general"', body)
+    return [kind or product for kind, product in found]
+
+
+@claim("XLA for v5e puts both products of a round between the starts and the dones of its hops", targets=(V5E,), alone=True)
+def beside_on_v5e(target):
+    """Two hops, for keys and for values."""
+    assert order_in_the_loop(target) == ["start", "start", "fusion", "fusion", "done", "done"]
+
+
+@claim("XLA for H100 puts both between them too, and carries keys and values in one permute", targets=(GPU,))
+def beside_on_h100(target):
+    """One hop, with a pair of arrays."""
+    assert order_in_the_loop(target) == ["start", "fusion", "fusion", "done"]
+
+
+@claim("XLA for H100 joined the eight score products of a device into one", targets=(GPU,))
+def joined_on_h100(target):
+    """Of the unrolled ring, a product has the scores of all keys; with the loop, no array is that large."""
+    f = jax.shard_map(looped, mesh=LINE, in_specs=(ROWS,) * 3, out_specs=ROWS)
+    rows = 4096 // 8
+    program = sl.inspect(ring(True), *LARGE, target=target)
+    assert re.search(rf"gemm_fusion\S* = bf16\[{rows},4096\]", program.hlo)
+    assert program.largest >= 2 * rows * 4096 > sl.inspect(f, *LARGE, target=target).largest
+
+
+@claim("Without it, XLA for CPU removes them before it plans", targets=(CPU,), until="0.12")
+def barriers_removed(target):
+    """With the option the compiled text has barriers, and without it none."""
+
+    def f(x):
+        for _ in range(4):
+            x = jax.checkpoint(lambda x: jnp.sin(jnp.cos(x @ x)))(x)
+        return x.sum()
+
+    lowered = jax.jit(jax.grad(f)).lower(jax.ShapeDtypeStruct((256, 256), "float32"))
+    kept, removed = (lowered.compile(options) for options in ({"xla_disable_hlo_passes": "cse_barrier_expander"}, {}))
+    assert "opt-barrier" in kept.as_text() and "opt-barrier" not in removed.as_text()

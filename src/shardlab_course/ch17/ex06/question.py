@@ -1,0 +1,89 @@
+"""Chapter 17, exercise 17.6: its declaration, and the misconceptions that it knows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shardlab_course.ch17.ex06 import oracle as of
+from shardlab_course.ch17.misconceptions import GATHERED, NO_NUMBERS, OPEN
+from shardlab_course.ch17.shared import LINE, WIDE
+from shardlab_course.shared import rings
+from shardlab_course.shared.manual import LEFT
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
+
+LAYER = (
+    LEFT,
+    WrongValues("ring-is-open", OPEN.cause, 2, when=rings.is_open, breaks=True),
+    WrongValues(
+        "counts-from-zero", "Queries and keys were turned as if each device's rows began at position 0. `positions` gives "
+        "their places in the sequence.", 1, when=of.returned(of.turned_by(lambda s, m: np.arange(s) % m))),
+    WrongValues(
+        "rows-taken-for-positions", "Queries and keys were turned by the numbers of their rows. The rows lie in zigzag "
+        "order: use `positions`.", 1, when=of.returned(of.turned_by(lambda s, m: np.arange(s)))),
+    WrongValues(
+        "mask-of-rows", "The mask compares the numbers of rows, and these lie in zigzag order. Compare positions, or let "
+        "`own_block` and `next_block` choose.", 2,
+        when=of.returned(of.masked_by(lambda rows, m: rows <= rows[:, None]))),
+    WrongValues(
+        "mask-of-local-positions", "Each block of scores was masked as if its rows and columns began at the same position.",
+        2, when=of.returned(of.masked_by(lambda rows, m: rows % m <= rows[:, None] % m))),
+    WrongValues(
+        "own-block-only", "Each device used its own keys and values and stopped.", 1,
+        when=of.returned(of.own_block_alone)),
+    WrongValues(
+        "gradients-not-summed", "Each device has the gradient of its own tokens. The gradient of a weight is the sum over "
+        "all devices.", 2, when=of.own_parts),
+    WrongValues(
+        "gradients-averaged", "The loss is right, and the gradients are an n-th of the right ones: what had to be summed "
+        "over the devices was averaged.", 2, when=of.returned(of.scaled(lambda n: 1, lambda n: 1 / n))),
+    WrongValues(
+        "summed-twice", "The loss is right, and the gradients are n times as large as they should be. JAX had summed them "
+        "before your sum.", 2, when=of.returned(of.scaled(lambda n: 1, lambda n: n))),
+    WrongValues(
+        "means-added", "Loss and gradients are n times as large as they should be: the mean was taken over a device's "
+        "tokens, and these means were added.", 2, when=of.returned(of.scaled(lambda n: n, lambda n: n))),
+    NO_NUMBERS, GATHERED,
+    WrongCost(
+        "exponentials-kept", "The exponentials of all rounds are alive at the same time, because the backward pass needs "
+        "them. Put each round's scores into a jax.checkpoint of their own.", 2,
+        when=of.keeps_exponentials, letters="M"),
+    WrongCost(
+        "travels-again", "Keys and values went round a second time, because a checkpoint has the hop inside. Leave the hop "
+        "outside.", 3, when=of.travels_again, letters="H"),
+    WrongCost(
+        "one-hop-too-many", "n - 1 hops bring every block to every device; one more hop brings each block home.", 3,
+        when=of.comes_home, letters="H"),
+    WrongCost(
+        "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. "
+        "`next_block` makes only the half that is seen.", 2, when=of.all_multiplied, letters="F"),
+    WrongProgram(
+        "promise-not-proved", "out_specs promises equal copies over x, and the type still varies over it: something was not "
+        "summed over x.", 2, error="can't be statically inferred"),
+)  # fmt: skip
+
+QUESTION = Question(
+    "17.6", "A layer that no device sees whole", difficulty=5, minutes=60,
+    items=(
+        ProgramItem("layer_step", {"V": 8, "S": 1, "H": 4, "M": 4, "F": 3}, manual=True, misconceptions=LAYER,
+                    checks=(Check("V", of.wrong_step), Check("M", of.too_much_held)), draw=of.draw_layer,
+                    rtol=1e-3, atol=2e-5, tolerance="float32 sums over all tokens, and differences of exponentials",
+                    slack=64, slack_reason="a few single numbers may be reduced beside the gradients", spare=0.1,
+                    cases=(of.layer_case(LINE, 1024, 8, 16), of.layer_case(WIDE, 512, 6, 12))),
+    ),
+    hints=(
+        "Which lines of a layer look at other tokens? Everything else is the plain layer on a device's own rows.",
+        "Start with own_block, then hop and next_block, each of the two in jax.checkpoint. The loss: psum of the squares, "
+        "divided by n * t.size. jax.value_and_grad inside shard_map sums the gradients.",
+        "def one(c, i): k, v = (ppermute(a, 'x', to_the_right(n)) for a in c[1:]); return (jax.checkpoint(next_block)(i, "
+        "c[0], q, k, v), k, v), None; scan it over jnp.arange(1, n), and divide.",
+    ),
+    explanation="Two places of a layer see other tokens: the positions of the rotary embedding, which a device works out "
+                "from its place, and attention, for which keys and values go round. Norms, products and residuals stay as "
+                "they are.\n\nThe backward pass comes from JAX. The derivative of a hop is the hop back, so gradients of "
+                "keys and values go round once. Weights are equal on all devices, so their gradients are sums over x, "
+                "which JAX adds by itself where it can see that a weight does not vary. What it cannot know is what you can "
+                "afford to keep: without jax.checkpoint it keeps the exponentials of all rounds, together as many as all "
+                "seen scores. With a checkpoint around each round, and the hop outside, a device keeps keys, values and "
+                "triples, makes the scores a second time, and nothing travels twice.",
+)  # fmt: skip
