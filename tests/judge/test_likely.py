@@ -78,7 +78,7 @@ def test_a_complex_factor(right: np.ndarray) -> None:
     for factor, said in ((0.102, "0.102 times"), (1j, "0+1j times"), (-1, "the opposite sign")):
         found = likely(seen(factor * wave), (wave,))
         assert found.id == "constant-factor" and said in found.cause
-    assert named(seen(wave.conj()), wave) is None
+    assert named(seen(wave.conj()), wave) == "output-conjugated"
 
 
 def _product(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -134,6 +134,17 @@ def test_blocks_elsewhere(right: np.ndarray) -> None:
     assert named(seen(np.roll(right, 2, 0), ("x",)), right) == "blocks-on-other-devices"
     assert named(seen(np.concatenate(np.split(right, 4)[::-1]), ("x",)), right) == "blocks-on-other-devices"
     assert named(seen(np.roll(right, 1, 0), ("x",)), right) == "other-order"
+
+
+def test_parts_in_other_places(right: np.ndarray) -> None:
+    """As a ring leaves them that goes the wrong way, or does not go round; none where one part is something else."""
+    mesh = axes(x=4)
+    parts = np.split(right, 4)
+    whole = seen(np.concatenate([parts[0], parts[0], 0 * parts[2], parts[3]]), mesh=mesh)
+    found = likely(whole, (right,))
+    assert found.id == "parts-in-other-places" and "on device 0, part 0 is where part 1 should be" in found.cause
+    assert named(seen(np.concatenate([parts[0], parts[0], 0 * parts[2], 2 * parts[3]]), mesh=mesh), right) is None
+    assert named(seen(np.concatenate([*parts[:3], 0 * parts[3]]), mesh=mesh), right) == "left-at-zero"
 
 
 def test_first_device_only(right: np.ndarray, rng: np.random.Generator) -> None:
@@ -261,7 +272,7 @@ def test_one_place_off(right: np.ndarray) -> None:
     found = likely(seen(late, ("x",)), (right,))
     assert found.id == "one-place-off" and found.cause == "Along dimension 0 everything is one place too late."
     assert "too early" in likely(seen(np.concatenate([right[:, 1:], right[:, :1] * 3], 1)), (right,)).cause
-    assert named(seen(np.concatenate([np.zeros((2, 12)), right[:-2]])), right) is None
+    assert named(seen(np.concatenate([np.zeros((3, 12)), right[:-3]])), right) is None
 
 
 def test_too_few_digits(right: np.ndarray, rng: np.random.Generator) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import itertools
+import math
 import pathlib
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -164,10 +165,11 @@ def _observed(item: ProgramItem, cases: Sequence[Case], sample: Sample) -> list[
 def _whole_or_part(case: Case, number: int) -> Iterator[Collective]:
     """An argument gathered, summed or sent on along each axis."""
     given = case.inputs[number]
-    pieces = np.prod([size for name, size in case.axes if any(name in np.atleast_1d(e) for e in given.spec)], dtype=int)
+    over = {name for entry in given.spec for name in ((entry,) if isinstance(entry, str) else entry or ())}
+    pieces = math.prod(size for name, size in case.axes if name in over)
     element = np.dtype(given.dtype)
     for axis, n in (each for each in case.axes if each[1] > 1):
-        mine = int(np.prod(given.shape)) // int(pieces)
+        mine = math.prod(given.shape) // pieces
         for kind, numbers in (("all-gather", n * mine), ("all-reduce", mine), ("collective-permute", mine)):
             sent = numbers * element.itemsize
             array = ({"f": "f", "i": "s"}[element.kind] + str(8 * element.itemsize), (numbers,))

@@ -29,7 +29,19 @@ _COMPARISONS = {"LT": ("LE", "<", "<="), "LE": ("LT", "<=", "<"), "GT": ("GE", "
 _TRANSFORMS = {
     "FFT": ("IFFT", "transform", "an inverse transform"), "IFFT": ("FFT", "inverse transform", "a transform"),
 }  # fmt: skip
-_ORDER = ("devices", "all-reduce", "other way", "permute", "transform", "comparison", "mask", "over its", "of f", "i32", "")
+_ORDER = (
+    "devices",
+    "all-reduce",
+    "other way",
+    "permute",
+    "transform",
+    "comparison",
+    "mask",
+    "over a block",
+    "of f",
+    "i32",
+    "",
+)
 _ALONE = frozenset({"stablehlo.all_reduce", "stablehlo.collective_permute"})
 """Collectives whose result has the shape of what they are given."""
 
@@ -101,7 +113,7 @@ def _reduced(operation: ir.Operation) -> Iterator[tuple[str, Change]]:
     inner = operation.regions[0].blocks[0].operations[0].operation
     if inner.name in _REDUCERS:
         other, is_now, would = _REDUCERS[inner.name]
-        over = "its blocks" if operation.name == "stablehlo.reduce" else "devices"
+        over = "a block's entries" if operation.name == "stablehlo.reduce" else "devices"
         yield f"a {is_now} of {_shape(operation)} over {over} were a {would}", lambda: _made(inner, other, [*inner.operands])
 
 

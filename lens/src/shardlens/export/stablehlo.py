@@ -242,8 +242,8 @@ def with_one_change(
             if number == len(found):
                 return
             words, change = found[number]
-            change()
             try:
+                change()
                 module = _canonical_bytes(parsed)
                 made = admit(module, devices, targets)
             except (Refused, ir.MLIRError):

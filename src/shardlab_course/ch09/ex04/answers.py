@@ -315,3 +315,9 @@ def without_the_bias():
 
         specs = (P("model", None), P(), P(None, "model"), P("model", None))
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("model", None))(X, scale, W1, W2)
+
+
+@wrong("-", 2.5, of="another_way")
+def taken_off_under_the_root():
+    def norm(x, scale):
+        return x / jnp.sqrt((x * x).mean(-1, keepdims=True) - 1e-6) * scale

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from shardlab_course.ch09.shared import COLUMNS, ROWS, block, mlp, normed, off_by, same, size, slices, wide
@@ -32,10 +34,17 @@ def steps(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: 
     return dict(zip(names, (even, even @ W1, hidden, hidden @ W2))) | {"the output": X + hidden @ W2 + b2}
 
 
+def some_small(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """Normal numbers, in every fourth token so small that what the norm adds under its root shows."""
+    numbers = rng.standard_normal(shape)
+    numbers[::4] *= 1e-3
+    return numbers
+
+
 def block_case(mesh: Axes, t: int, d: int, f: int) -> Case:
     """Tokens over `model` outside, hidden units over `model` inside."""
     weights = (Input((d,)), Input((d, f), COLUMNS), Input((f, d), ROWS), Input((d,)))
-    return Case(mesh, (Input((t, d), ROWS), *weights), (ROWS,))
+    return Case(mesh, (Input((t, d), ROWS, values=some_small), *weights), (ROWS,))
 
 
 def block_bias_each(o: Observed) -> bool:
