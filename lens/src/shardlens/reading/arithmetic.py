@@ -1,9 +1,7 @@
 """Floating-point operations of HLO, as XLA's own analysis counts them, and loops by their rounds. No JAX here.
 
 XLA counts a loop's body and its condition once, and of a conditional's branches the one with most. What is counted here is
-added to that: the other rounds.
-
-Source: XLA, `HloCostAnalysis`.
+added to that: the other rounds. Source: XLA, `HloCostAnalysis`.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def draw(rng: random.Random) -> Case:
     return case(mesh, rng.randint(4, 6), rng.randint(4, 7), 4 * n * rng.randint(3, 8))
 
 
-def candidates(case: Case) -> int:
+def candidates(o: Observed) -> int:
     """Bytes beyond two all-reduces that a gather takes, of a logit and a token from each device."""
-    batch, rows, _ = case.inputs[0].shape
-    return max(0, 2 * dict(case.axes)["x"] - 4) * 4 * batch * rows
+    batch, rows, _ = o.case.inputs[0].shape
+    return max(0, 2 * dict(o.case.axes)["x"] - 4) * 4 * batch * rows

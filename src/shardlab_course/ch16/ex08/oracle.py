@@ -106,6 +106,6 @@ def draw(rng: random.Random) -> Case:
     return case(mesh, n * rng.randint(24, 60))
 
 
-def scales(case: Case) -> int:
+def scales(o: Observed) -> int:
     """Bytes beyond two all-reduces of a scale that two gathers of one from each device take."""
-    return max(0, 8 * dict(case.axes)["x"] - 16)
+    return max(0, 8 * dict(o.case.axes)["x"] - 16)
