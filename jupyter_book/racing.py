@@ -16,7 +16,10 @@ def figure() -> str:
     """Both films, as a page takes them; `touch.js` puts the slider below."""
     long, short = (schedule(KIND, DEVICES, bidirectional) for bidirectional in (False, True))
     drawn = _lane("one way", motion.draw(long)) + _lane("both ways", _waiting(short, long.hops))
-    lead = f"An array on {DEVICES} devices is gathered twice, over the same links. The steps take equally long. Who is done first, and by how much?"
+    lead = (
+        f"An array on {DEVICES} devices is gathered twice, over the same links. The steps take equally long. "
+        "Who is done first, and by how much?"
+    )
     return f'```{{raw}} html\n<figure class="race"><figcaption>{lead}</figcaption><div>{drawn}</div></figure>\n```\n'
 
 

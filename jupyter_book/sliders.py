@@ -90,7 +90,7 @@ def case(left: int, right: int) -> Moved:
 
 
 def beside(written: str, eighths: int) -> Moved:
-    """How much is multiplied, how much has arrived, and what is under way in the middle of so many eighths of the product."""
+    """How much is multiplied, how much has arrived, and what is under way, in the middle of an eighth of the product."""
     shown = _timetable(written)
     length = shown.end / (len(MOMENTS) - 1)
     now = 0.0 if eighths == 0 else (eighths - 0.5) * length
@@ -123,13 +123,9 @@ def mesh(batch: int, data: int, model: int) -> Moved:
     held, over_model, over_data = found[data, model]
     least = min(sum(moved) for there, *moved in found.values() if there <= ROOMS["v5e"])
     most = max(sum(moved) for _, *moved in found.values())
-    if held > ROOMS["v5e"]:
-        end = "which does not fit on a v5e"
-    else:
-        end = (
-            f"which fits on a v5e. {'No other' if over_model + over_data == least else 'Another'} mesh that fits moves less"
-        )
-    said = f"{size(over_model)} over model and {size(over_data)} over data. {size(held)} held, {end}."
+    other = "No other" if over_model + over_data == least else "Another"
+    end = "does not fit on a v5e" if held > ROOMS["v5e"] else f"fits on a v5e. {other} mesh that fits moves less"
+    said = f"{size(over_model)} over model and {size(over_data)} over data. {size(held)} held, which {end}."
     return [100 * over_model / most, 100 * over_data / most], said
 
 
@@ -170,7 +166,8 @@ def moments() -> str:
 def meshes() -> str:
     """Chapter 15's figure."""
     return _figure(
-        f"{LAYERS} layers of depth {DEPTH:,} with {WORDS:,} words, on 8 chips. For each batch, guess which mesh moves least. Then look.",
+        f"{LAYERS} layers of depth {DEPTH:,} with {WORDS:,} words, on 8 chips. For each batch, guess which mesh moves "
+        "least. Then look.",
         {"batch": BATCHES, "data x model": [f"{data} x {model}" for data, model in MESHES]},
         [[mesh(batch, *each) for each in MESHES] for batch in BATCHES],
         {"over model": FILLS[0], "over data": FILLS[1]},
