@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import pathlib
 from functools import partial
 
@@ -74,6 +75,13 @@ def test_the_leaderboard_is_of_these_files() -> None:
         fits = [each for each in ranked.values() if each.fits]
         assert [each.milliseconds for each in fits] == sorted(each.milliseconds for each in fits)
         assert all(each.overlapped <= each.milliseconds and each.moving <= each.milliseconds for each in ranked.values())
+
+
+def test_the_page_says_how_large_the_model_is() -> None:
+    """Its layers and weights."""
+    weights = sum(math.prod(shape) for shape in model.shapes(model.POD).values())
+    page = (ROOT / "jupyter_book" / "golf.md").read_text()
+    assert f"{model.POD.layers} layers and {weights / 1e9:.1f} billion weights" in page
 
 
 def test_a_place_is_counted_among_those_that_fit() -> None:
