@@ -16,7 +16,7 @@ from shardlens.charts.ledger import FILLS
 
 BOARD = "| | entry | ms | if all overlaps | GB received | peak GB | mesh |\n|:--|:--|--:|--:|--:|--:|:--|"
 FIRST = "v5e:16x16"
-"""Entries are explained in the order of their times on this target, slowest first; before them what does not fit."""
+"""By the times on this target entries are in order."""
 
 
 def parts(folder: pathlib.Path) -> dict[str, str]:
@@ -55,15 +55,22 @@ def _bar(name: str, score: Score, longest: float) -> str:
     return f'<p>{html.escape(name)}</p><div class="moved-bar" aria-hidden="true">{spans}</div>'
 
 
-def entries(folder: pathlib.Path, found: Mapping[str, Any]) -> str:
-    """Each entry, from the worst to the best: why it is as it is, and how its file differs from that of the one before."""
-    texts, before = [], ""
+def entries(folder: pathlib.Path, found: Mapping[str, Any], after: str | None = None) -> str:
+    """Each entry after the one that it began from: what it tries, and what it changed. Of several the slowest is first."""
+    texts = []
     for name in reversed(kept.scores(found, FIRST)):
-        path = folder / "golf" / f"{name}.py"
-        text = path.read_text()
-        lines = difflib.unified_diff(before.splitlines(), text.splitlines(), n=2, lineterm="")
-        shown = "\n".join([*lines][2:]) if before else text.rstrip()
-        kind = "diff" if before else "python"
-        texts.append(f"(golf-{name})=\n### {name}\n\n{read(path).title}\n\n```{kind}\n{shown}\n```\n")
-        before = text
+        entry = read(folder / "golf" / f"{name}.py")
+        if entry.after == after:
+            shown = changed(folder, name, after)
+            texts += [f"(golf-{name})=\n### {name}\n\n{entry.title}\n\n{shown}", entries(folder, found, name)]
     return "\n".join(texts)
+
+
+def changed(folder: pathlib.Path, name: str, after: str | None) -> str:
+    """An entry's file, or how it differs from the one that it began from, as Markdown."""
+    text = (folder / "golf" / f"{name}.py").read_text()
+    if after is None:
+        return f"```python\n{text.rstrip()}\n```\n"
+    before = (folder / "golf" / f"{after}.py").read_text()
+    lines = "\n".join([*difflib.unified_diff(before.splitlines(), text.splitlines(), n=1, lineterm="")][2:])
+    return f"From [{after}](#golf-{after}):\n\n```diff\n{lines}\n```\n"

@@ -19,7 +19,7 @@ from shardlab_tools.golf.score import TARGETS, Score, differences, score
 
 ROOT = pathlib.Path(__file__).parents[1]
 FILES = sorted((ROOT / "jupyter_book" / "golf").glob("*.py"))
-FIRST = ROOT / "jupyter_book" / "golf" / "scattered.py"
+FIRST = ROOT / "jupyter_book" / "golf" / "by_hand.py"
 
 
 @pytest.fixture

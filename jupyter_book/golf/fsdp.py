@@ -12,3 +12,5 @@ WEIGHTS = {
     "W2": P(None, None, "data"),
     "U": P("data"),
 }
+
+AFTER = "whole"

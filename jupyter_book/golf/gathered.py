@@ -24,3 +24,6 @@ def by_batch(x):
 
 
 step = partial(model.step, vectors=by_batch)
+
+
+AFTER = "fsdp"

@@ -29,3 +29,6 @@ def cut(layer):
 
 
 step = partial(model.step, vectors=by_batch_and_length, inside=cut)
+
+
+AFTER = "gathered"

@@ -27,6 +27,8 @@ class Entry:
     weights: Mapping[str, P]
     speeds: Mapping[str, P]
     step: Step
+    after: str | None
+    """The entry that it began from."""
 
     def mesh(self, devices: int) -> Mesh:
         """The mesh on so many devices that are here."""
@@ -74,6 +76,7 @@ def read(path: pathlib.Path) -> Entry:
         weights=weights,
         speeds=getattr(module, "SPEEDS", weights),
         step=getattr(module, "step", model.step),
+        after=getattr(module, "AFTER", None),
     )
 
 
