@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ Arrays = dict[str, jax.Array]
 """A weight, or its speed, for each name of `shapes`."""
 Vectors = Callable[[jax.Array], jax.Array]
 Inside = Callable[[Arrays], Arrays]
+Again = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Sizes(NamedTuple):
@@ -65,11 +66,12 @@ def layer(x: jax.Array, weights: Arrays, vectors: Vectors) -> jax.Array:
     return vectors(x + hidden(norm(x), weights["W1"], weights["W2"]))
 
 
-def logits(weights: Arrays, tokens: jax.Array, vectors: Vectors, inside: Inside) -> jax.Array:
-    """For each token a logit for every word; only what goes into a layer is kept for the backward pass."""
+def logits(weights: Arrays, tokens: jax.Array, vectors: Vectors, inside: Inside, again: Again) -> jax.Array:
+    """For each token a logit for every word; `again` says what of a layer is computed again in the backward pass."""
     layers = {name: weights[name] for name in ("A", "C", "W1", "W2")}
-    one = jax.checkpoint(lambda x, each: (layer(x, inside(each), vectors), None))
-    x, _ = jax.lax.scan(one, vectors(weights["E"][tokens]), layers)
+    x, _ = jax.lax.scan(
+        again(lambda x, each: (layer(x, inside(each), vectors), None)), vectors(weights["E"][tokens]), layers
+    )
     return norm(x) @ weights["U"] / x.shape[-1] ** 0.5
 
 
@@ -86,17 +88,23 @@ def updated(weights: Arrays, speeds: Arrays, slopes: Arrays) -> tuple[Arrays, Ar
 
 
 def step(
-    tokens: jax.Array, weights: Arrays, speeds: Arrays, vectors: Vectors = lambda x: x, inside: Inside = lambda layer: layer
+    tokens: jax.Array,
+    weights: Arrays,
+    speeds: Arrays,
+    vectors: Vectors = lambda x: x,
+    inside: Inside = lambda layer: layer,
+    again: Again = jax.checkpoint,
 ) -> tuple[jax.Array, Arrays, Arrays]:
     """Loss, weights and speeds after one step; `tokens` has one column more than the model reads.
 
     Args:
         vectors: what an entry does to the vectors [batch, length, depth] between the parts of the model.
         inside: what it does to the weights of each layer before they are used.
+        again: what it does to a layer for the backward pass: `jax.checkpoint` computes all of it again.
     """
 
     def loss_of(weights: Arrays) -> jax.Array:
-        return mean_loss(logits(weights, tokens[:, :-1], vectors, inside), tokens[:, 1:])
+        return mean_loss(logits(weights, tokens[:, :-1], vectors, inside, again), tokens[:, 1:])
 
     loss, slopes = jax.value_and_grad(loss_of)(weights)
     return loss, *updated(weights, speeds, slopes)
