@@ -1,4 +1,4 @@
-"""Each weight is cut over all devices and gathered where it is used (chapter 11's FSDP)."""
+"""Each weight is cut over all devices, as FSDP does (chapter 11). XLA moves the vectors of the whole batch, and no weights."""
 
 from jax import P
 
