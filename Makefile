@@ -28,7 +28,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-attacks test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium slides test-programs test-portable faketime gnumeric test-strength mutants
+.PHONY: address check update dist pdf release help lab demo test test-all test-answers test-browsers test-helper test-sandbox test-attacks test-lens test-full test-doors book book-serve bench lint new-question newer newer-here notebooks numbers screenshots references records constraints dependencies clean bubblewrap chromium slides test-programs test-portable faketime gnumeric test-strength mutants golf
 
 help:  ## show these lines
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -228,6 +228,9 @@ newer: $(INSTALLED) bubblewrap  ## take up the newest version of everything, JAX
 
 newer-here: $(INSTALLED) $(TPU) bubblewrap
 	@$(PY) -m shardlab_tools.newer --here $(BEFORE)
+
+golf: $(INSTALLED) $(TPU) $(GPU)  ## charge an entry of pod golf (FILE=mine.py), or all of them again
+	@$(PY) -m shardlab_tools.golf $(FILE)
 
 dependencies: $(INSTALLED)  ## when each direct dependency was last released, the longest silent first
 	@$(PY) -m shardlab_tools.dependencies

@@ -10,6 +10,7 @@ import cutting
 import forms
 import jupytext
 import nbformat
+import racing
 import sending
 import sliders
 import takeaway
@@ -135,23 +136,25 @@ def plain(text: str) -> str:
 
 
 FIGURES = {
-    "01_meshes_and_shardings": ("## Two shapes: global and local", cutting.figure),
-    "02_what_communication_costs": ("### Rows do not always help", sliders.rows),
-    "04_four_matmul_cases": ("## One line, four prices", sliders.cases),
-    "08_collectives": ("## Round the ring", sending.figure),
-    "11_fsdp_and_memory": ("## First on paper: one parameter", sliders.stages),
+    "01_meshes_and_shardings": {"## Two shapes: global and local": cutting.figure},
+    "02_what_communication_costs": {"### Rows do not always help": sliders.rows, "### Adding on the way": racing.figure},
+    "04_four_matmul_cases": {"## One line, four prices": sliders.cases},
+    "08_collectives": {"## Round the ring": sending.figure},
+    "11_fsdp_and_memory": {"## First on paper: one parameter": sliders.stages},
+    "12_overlap": {"## What XLA for TPU makes of it": sliders.moments},
+    "15_capstone": {"## Which mesh?": sliders.meshes},
 }
-"""What a chapter's page has before a heading, and its notebook has not."""
+"""What a chapter's page has before headings, and its notebook has not."""
 
 
 def _student(root: pathlib.Path, name: str, address: str) -> str:
     notebook = jupytext.reads(edition.twin(root, name).read_text(), fmt=edition.MYST)
     cells = []
     waiting = dict(forms.forms())
-    heading, figure = FIGURES.get(name, (None, None))
     for cell in notebook.cells:
-        if heading and figure and cell.cell_type == "markdown":
-            cell.source = cell.source.replace(heading, f"{figure()}\n{heading}")
+        for heading, figure in FIGURES.get(name, {}).items():
+            if cell.cell_type == "markdown" and heading in cell.source.splitlines():
+                cell.source = cell.source.replace(heading, f"{figure()}\n{heading}")
         graded = edition.GRADE.match(cell.source) if cell.cell_type == "code" else None
         predicted = PREDICT.search(cell.source) if cell.cell_type == "code" else None
         asked = graded or predicted

@@ -26,6 +26,7 @@ import chapters
 import cover
 import exercises
 import expected
+import golfing
 import landing
 import nbformat
 import playgrounds
@@ -85,8 +86,9 @@ def collect(pages: pathlib.Path, root: pathlib.Path = ROOT, cache: pathlib.Path 
         expand(pages / "playground.md", f"play-{name}", playgrounds.form(name))
     if not playgrounds.bring(pages / "_static", root):
         print("The playgrounds have no Python in this copy of the book: make book brings it, by npm.")
-    for name, text in status.parts(HERE).items():
-        expand(pages / "status.md", name, text)
+    for page, made in (("status.md", status.parts(HERE)), ("golf.md", golfing.parts(HERE))):
+        for name, text in made.items():
+            expand(pages / page, name, text)
     (pages / "_static" / "mark.svg").write_text(cover.mark())
     (pages / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
     toc = contents(yaml.safe_load((HERE / "_toc.yml").read_text()), solutions)

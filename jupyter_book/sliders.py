@@ -1,4 +1,8 @@
-"""Bars that two sliders move: times of a product (chapter 2), its bytes and FLOPs (4), a device's memory with ZeRO (11)."""
+"""Bars that two sliders move.
+
+Times of a product (chapter 2), its bytes and FLOPs (4), a device's memory with ZeRO (11), what is under way beside a
+product (12), and what a step moves on each mesh (15).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,13 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 
+from shardlab import records
 from shardlab_course.ch11.ex01.oracle import ledger
-from shardlens import chip
+from shardlab_course.ch15.ex02.oracle import costs
+from shardlens import chip, read_stored
 from shardlens.charts.ledger import FILLS, size
 from shardlens.charts.roofline import matmul
+from shardlens.charts.timeline import Timeline, timelines
 from shardlens.tables import seconds
 
 Moved = tuple[Sequence[float], str]
@@ -29,6 +36,15 @@ ITEM = 4
 """Bytes of its elements."""
 CUTS = ("P()", 'P("x", None)', 'P(None, "x")')
 """Of one operand: cut nowhere, along its rows, along its columns."""
+
+WRITTEN = {"all_gather, then @": "12-gather", "passed on": "12-ring"}
+"""Chapter 12's programs for a v5e slice, by how they are written, and their records."""
+MOMENTS = ("before", *range(1, 9))
+"""Before the product begins, and in the middle of each eighth of it."""
+
+BATCHES = (8, 16, 32, 64)
+MESHES = tuple((data, 8 // data) for data in (8, 4, 2, 1))
+LENGTH, DEPTH, LAYERS, WORDS = 512, 4096, 12, 32000
 
 
 def zero(stage: int, devices: int) -> Moved:
@@ -73,6 +89,46 @@ def case(left: int, right: int) -> Moved:
     return [100 * price / (2 * ITEM * i * k), 100 * flops / whole], said
 
 
+def beside(written: str, eighths: int) -> Moved:
+    """How much is multiplied, how much has arrived, and what is under way, in the middle of an eighth of the product."""
+    shown = _timetable(written)
+    length = shown.end / (len(MOMENTS) - 1)
+    now = 0.0 if eighths == 0 else (eighths - 0.5) * length
+    # What waits alone takes no cycles in the text, so it stands at the moment at which it ends.
+    moves = [bar for bar in shown.bars if bar.kind == "collective"]
+    arrived = sum(bar.stop <= now for bar in moves)
+    going = sum(bar.start <= now < bar.stop for bar in moves)
+    alone = sum(bar.start == bar.stop for bar in moves)
+    kind = "all-gather" if "all-gather" in moves[0].name else "hop"
+    if eighths == 0:
+        said = f"Nothing is multiplied yet: {_counted(alone, kind)} ended with nothing beside."
+    else:
+        wait = f"{_counted(going, kind)} under way beside it" if going else "nothing under way beside it"
+        said = f"In eighth {eighths} of the product: {arrived} of {_counted(len(moves), kind)} ended, {wait}."
+    return [100 * now / shown.end, 100 * arrived / len(moves)], said
+
+
+def _timetable(written: str) -> Timeline:
+    program = read_stored(records.FOLDER / f"{WRITTEN[written]}.json", "v5e:2x4")
+    return next(timeline for timeline in timelines(program.hlo) if timeline.entry)
+
+
+def _counted(many: int, kind: str) -> str:
+    return f"{many} {kind}{'s' * (many != 1)}"
+
+
+def mesh(batch: int, data: int, model: int) -> Moved:
+    """What a device moves over each axis in a step on 8 chips, against the mesh that moves most; and words."""
+    found = {each: costs(*each, batch, LENGTH, DEPTH, LAYERS, WORDS) for each in MESHES}
+    held, over_model, over_data = found[data, model]
+    least = min(sum(moved) for there, *moved in found.values() if there <= ROOMS["v5e"])
+    most = max(sum(moved) for _, *moved in found.values())
+    other = "No other" if over_model + over_data == least else "Another"
+    end = "does not fit on a v5e" if held > ROOMS["v5e"] else f"fits on a v5e. {other} mesh that fits moves less"
+    said = f"{size(over_model)} over model and {size(over_data)} over data. {size(held)} held, which {end}."
+    return [100 * over_model / most, 100 * over_data / most], said
+
+
 def stages() -> str:
     """Chapter 11's figure."""
     most = sum(ledger(PARAMETERS, 1, 0, mixed=True).values())
@@ -94,6 +150,27 @@ def cases() -> str:
         {"A": CUTS, "B": CUTS},
         [[case(left, right) for right in range(len(CUTS))] for left in range(len(CUTS))],
         {"price": FILLS[0], "FLOPs of one device": FILLS[1]},
+    )
+
+
+def moments() -> str:
+    """Chapter 12's figure."""
+    return _figure(
+        "Go through the product, as XLA for TPU ordered it for eight v5e chips. Which hops does it wait for?",
+        {"program": [*WRITTEN], "moment": MOMENTS},
+        [[beside(written, eighths) for eighths in range(len(MOMENTS))] for written in WRITTEN],
+        {"multiplied": FILLS[0], "arrived": FILLS[1]},
+    )
+
+
+def meshes() -> str:
+    """Chapter 15's figure."""
+    return _figure(
+        f"{LAYERS} layers of depth {DEPTH:,} with {WORDS:,} words, on 8 chips. For each batch, guess which mesh moves "
+        "least. Then look.",
+        {"batch": BATCHES, "data x model": [f"{data} x {model}" for data, model in MESHES]},
+        [[mesh(batch, *each) for each in MESHES] for batch in BATCHES],
+        {"over model": FILLS[0], "over data": FILLS[1]},
     )
 
 

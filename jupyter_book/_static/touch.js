@@ -120,7 +120,7 @@ function turning(figure) {
   else if (!STILL.matches) figure.timer = setTimeout(() => turn(inputs[0].value), 1200);
 }
 
-/** A slider for a film of a ring: by finger, mouse or arrow keys to any moment; Play lets it run again. */
+/** A slider for a film of a ring, or for two that race: by finger, mouse or arrow keys to any moment; Play lets it run again. */
 function scrubber(film) {
   const moving = film.getAnimations({ subtree: true });
   const caption = [...film.querySelectorAll("text")].map((text) => /^step \d+ of (\d+)$/.exec(text.textContent)).find(Boolean);
@@ -373,7 +373,7 @@ function closing(menu) {
 
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("dialog[id$='sidebar-modal']").forEach(closing);
-  document.querySelectorAll("svg[class^='sl-']").forEach(scrubber);
+  document.querySelectorAll("figure.race > div, svg[class^='sl-']:not(.race *)").forEach(scrubber);
   curtains();
   document.querySelectorAll("figure.turn").forEach(turning);
   document.querySelectorAll("figure.cut").forEach(cutting);

@@ -17,8 +17,8 @@ from playwright.sync_api import Browser, Page
 ROOT = Path(__file__).parents[2]
 NAMES = [path.stem for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
 PAGES = [
-    "intro", "exercises", "playground", "practices", "guards", "loss_differs", "old_to_new", "from_pytorch", "glossary",
-    "bibliography", "errors", "api", "status", "instructors", "term", "authoring", "architecture", "search",
+    "intro", "exercises", "playground", "golf", "practices", "guards", "loss_differs", "from_pytorch", "old_to_new",
+    "glossary", "bibliography", "errors", "api", "status", "instructors", "term", "authoring", "architecture", "search",
     *(f"{part}/{name}" for part in ("notebooks", "solutions") for name in NAMES),
 ]  # fmt: skip
 JUDGED = [name for name in PAGES if not name.startswith("solutions/")] + [f"solutions/{NAMES[0]}"]

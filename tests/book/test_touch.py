@@ -28,6 +28,7 @@ import chapters  # noqa: E402
 import cutting  # noqa: E402
 import landing  # noqa: E402
 import playground  # noqa: E402
+import racing  # noqa: E402
 import sending  # noqa: E402
 import sliders  # noqa: E402
 
@@ -225,8 +226,9 @@ def test_text_twice_as_large_stays_inside(touched: Callable[..., Page], name: st
 
 def test_figures_have_a_place_in_their_chapters() -> None:
     """Each stands before one heading."""
-    for name, (heading, _) in chapters.FIGURES.items():
-        assert (ROOT / "solutions" / f"{name}.md").read_text().splitlines().count(heading) == 1
+    for name, figures in chapters.FIGURES.items():
+        lines = (ROOT / "solutions" / f"{name}.md").read_text().splitlines()
+        assert [lines.count(heading) for heading in figures] == [1] * len(figures)
 
 
 def jax_holds(pairs: sending.Pairs, steps: int) -> str:
@@ -437,3 +439,19 @@ def test_a_film_is_led_by_its_slider(film: Page) -> None:
     assert held == ["".join(sorted("ABCD"[c.home] for each in step.held for c in each)) for step in steps]
     film.locator(".scrub button").click()
     assert film.evaluate("document.getAnimations().every(each => each.playState === 'running')")
+
+
+def test_rings_race_under_one_slider(alone: Callable[..., Page]) -> None:
+    """After each step both hold what their schedules say; the one that goes both ways is done in four steps, and waits."""
+    page = alone(racing.figure().split("\n", 1)[1].removesuffix("```\n"))
+    long, short = (ring.schedule(racing.KIND, racing.DEVICES, both) for both in (False, True))
+    assert (long.hops, short.hops) == (7, 4) and page.locator(".scrub").count() == 1
+    slider = page.locator(".scrub input")
+    for after in range(long.hops + 1):
+        slider.fill(str(after))
+        for lane, made in zip(page.locator(".race > div > div").all(), (long, short)):
+            held = made.steps[min(after, made.hops)].held
+            shown = lane.evaluate(HELD.replace("() =>", "lane =>").replace("document", "lane"))
+            assert shown == "".join(sorted("ABCDEFGH"[chunk.home] for device in held for chunk in device))
+    seen = page.locator(".race g.m").filter(has_text="done after 4")
+    assert seen.count() == long.hops - short.hops and "0 chunks" not in page.content()
