@@ -21,9 +21,10 @@ def drawn_mesh(rng: random.Random) -> tuple[Axes, int]:
 
 
 def position(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
-    """A position along the second dimension of the first argument, neither in the first block nor at the end of one."""
+    """A position along the second dimension of the first argument, neither in the first block nor at an end of one."""
     length = before[0].shape[1]
-    return np.asarray(length * rng.integers(2, 4) // 4 + rng.integers(max(1, length // 8 - 1)))
+    inside = max(1, length // 8 - 1)
+    return np.asarray(length * rng.integers(2, 4) // 4 + rng.integers(min(inside // 2 + 1, inside - 1), inside))
 
 
 def devices(o: Observed) -> int:

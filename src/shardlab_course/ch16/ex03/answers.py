@@ -81,6 +81,15 @@ def with_cond():
     append = jitted(write)
 
 
+@wrong("-", 0.5)
+def four_places():
+    def write(k, new, at):
+        own = place(k, at)
+        return jax.lax.cond((own >= 0) & (own < 4), lambda k: update(k, new, own), lambda k: k, k)
+
+    append = jitted(write)
+
+
 @wrong("every-device-writes", 0.5)
 def unguarded():
     append = jitted(lambda k, new, at: update(k, new, place(k, at)))

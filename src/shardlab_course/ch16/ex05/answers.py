@@ -94,6 +94,14 @@ def two_from_each():
         return chosen(together(values), together(ids))
 
 
+@wrong("too-few-candidates", 0)
+def three_from_each():
+    @on_parts
+    def top_four(part):
+        values, ids = of_part(part, 3)
+        return chosen(together(values), together(ids))
+
+
 @wrong("own-part-only", 0)
 def alone():
     top_four = on_parts(of_part, check_vma=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -66,7 +66,15 @@ def logits_move(o: Observed) -> bool:
 
 def case(mesh: Axes, batch: int, tokens: int) -> Case:
     """Logits with their tokens cut over x, and both outputs whole."""
-    return Case(mesh, (Input((batch, tokens), (None, "x")),), ((), ()))
+    return Case(mesh, (Input((batch, tokens), (None, "x"), values=neighbours),), ((), ()))
+
+
+def neighbours(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """Logits whose first row has its largest four side by side, on one device."""
+    logits = rng.standard_normal(shape, "float32")
+    start = shape[1] // 8 * int(rng.integers(8))
+    logits[0, start : start + 4] += 8
+    return logits
 
 
 def draw(rng: random.Random) -> Case:
