@@ -43,7 +43,7 @@ def bars(scores: Mapping[str, Score]) -> str:
     shown = {name: score for name, score in scores.items() if score.fits}
     longest = max(score.milliseconds for score in shown.values())
     rows = "".join(_bar(name, score, longest) for name, score in shown.items())
-    parts = zip(("computing", "moving bytes"), FILLS)
+    parts = zip(("computing and memory", "moving bytes"), FILLS)
     names = "".join(f'<span><b style="background: {fill}"></b>{part}</span> ' for part, fill in parts)
     return f'```{{raw}} html\n<figure class="moved">{rows}<p class="moved-legend">{names}</p></figure>\n```\n'
 
@@ -58,7 +58,8 @@ def _bar(name: str, score: Score, longest: float) -> str:
 def entries(folder: pathlib.Path, found: Mapping[str, Any], after: str | None = None) -> str:
     """Each entry after the one that it began from: what it tries, and what it changed. Of several the slowest is first."""
     texts = []
-    for name in reversed(kept.scores(found, FIRST)):
+    ranked = [*kept.scores(found, FIRST)]
+    for name in [*reversed(ranked), *(name for name in found["entries"] if name not in ranked)]:
         entry = read(folder / "golf" / f"{name}.py")
         if entry.after == after:
             shown = changed(folder, name, after)

@@ -17,8 +17,8 @@ def figure() -> str:
     long, short = (schedule(KIND, DEVICES, bidirectional) for bidirectional in (False, True))
     drawn = _lane("one way", motion.draw(long)) + _lane("both ways", _waiting(short, long.hops))
     lead = (
-        f"An array on {DEVICES} devices is gathered twice, over the same links. The steps take equally long. "
-        "Who is done first, and by how much?"
+        f"An array on {DEVICES} devices is gathered in two ways, over the same links. Every step takes the same time. "
+        "Which way is done first, and by how much?"
     )
     return f'```{{raw}} html\n<figure class="race"><figcaption>{lead}</figcaption><div>{drawn}</div></figure>\n```\n'
 

@@ -101,7 +101,7 @@ def beside(written: str, eighths: int) -> Moved:
     alone = sum(bar.start == bar.stop for bar in moves)
     kind = "all-gather" if "all-gather" in moves[0].name else "hop"
     if eighths == 0:
-        said = f"Nothing is multiplied yet: {_counted(alone, kind)} ended with nothing beside."
+        said = f"Nothing is multiplied yet: {_counted(alone, kind)} ended with no product beside it."
     else:
         wait = f"{_counted(going, kind)} under way beside it" if going else "nothing under way beside it"
         said = f"In eighth {eighths} of the product: {arrived} of {_counted(len(moves), kind)} ended, {wait}."
@@ -125,7 +125,7 @@ def mesh(batch: int, data: int, model: int) -> Moved:
     most = max(sum(moved) for _, *moved in found.values())
     other = "No other" if over_model + over_data == least else "Another"
     end = "does not fit on a v5e" if held > ROOMS["v5e"] else f"fits on a v5e. {other} mesh that fits moves less"
-    said = f"{size(over_model)} over model and {size(over_data)} over data. {size(held)} held, which {end}."
+    said = f"{size(over_model)} over model and {size(over_data)} over data. A device holds {size(held)}, which {end}."
     return [100 * over_model / most, 100 * over_data / most], said
 
 
@@ -156,7 +156,7 @@ def cases() -> str:
 def moments() -> str:
     """Chapter 12's figure."""
     return _figure(
-        "Go through the product, as XLA for TPU ordered it for eight v5e chips. Which hops does it wait for?",
+        "Step through the product, as XLA for TPU ordered it for eight v5e chips. What does it wait for?",
         {"program": [*WRITTEN], "moment": MOMENTS},
         [[beside(written, eighths) for eighths in range(len(MOMENTS))] for written in WRITTEN],
         {"multiplied": FILLS[0], "arrived": FILLS[1]},
@@ -166,8 +166,8 @@ def moments() -> str:
 def meshes() -> str:
     """Chapter 15's figure."""
     return _figure(
-        f"{LAYERS} layers of depth {DEPTH:,} with {WORDS:,} words, on 8 chips. For each batch, guess which mesh moves "
-        "least. Then look.",
+        f"{LAYERS} layers of depth {DEPTH:,} with {WORDS:,} words, on 8 chips. For each batch, guess which of the meshes "
+        "that fit moves least. Then look.",
         {"batch": BATCHES, "data x model": [f"{data} x {model}" for data, model in MESHES]},
         [[mesh(batch, *each) for each in MESHES] for batch in BATCHES],
         {"over model": FILLS[0], "over data": FILLS[1]},

@@ -86,10 +86,18 @@ def test_a_card_receives_less_than_a_chip() -> None:
 
 
 def test_the_page_says_how_large_the_model_is() -> None:
-    """Its layers and weights."""
-    weights = sum(math.prod(shape) for shape in model.shapes(model.POD).values())
+    """Its layers, its weights with their shapes, the batch, and the sizes of the check."""
+    shapes, small = model.shapes(model.POD), model.SMALL
     page = (ROOT / "jupyter_book" / "golf.md").read_text()
-    assert f"{model.POD.layers} layers and {weights / 1e9:.1f} billion weights" in page
+    weights = sum(map(math.prod, shapes.values()))
+    rows = [
+        f"{model.POD.layers} layers and {weights / 1e9:.1f} billion weights",
+        *(f"| `{shape}` |" for shape in shapes.values()),
+        f"{model.POD.batch} rows of {model.POD.length + 1:,} tokens",
+        f"the batch is {small.batch}, the length {small.length}, the depth {small.depth}, and the model has "
+        f"{small.layers} layers, {small.heads} heads of {small.head} features, {small.hidden} hidden units and {small.words} words",
+    ]
+    assert [row for row in rows if row not in page] == []
 
 
 def test_a_place_is_counted_among_those_that_fit() -> None:

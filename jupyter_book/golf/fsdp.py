@@ -1,4 +1,4 @@
-"""Each weight is cut over all devices (chapter 11). XLA moves the vectors of the whole batch, and no weights."""
+"""Each weight is cut over all devices (chapter 11). XLA moves the vectors of the whole batch in place of weights."""
 
 from jax import P
 

@@ -1,4 +1,4 @@
-"""The same cut, and the vectors between the layers stay cut along the batch, so XLA gathers weights instead."""
+"""The same cut of the weights. The vectors between the layers stay cut along the batch, so XLA gathers weights instead."""
 
 from functools import partial
 

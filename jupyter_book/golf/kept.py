@@ -1,4 +1,4 @@
-"""The same, and what a layer computes is kept for the way back, since there is room; only weights are gathered again."""
+"""The same, but each layer keeps what it computes for the backward pass: it fits. Only weights are gathered again."""
 
 from functools import partial
 

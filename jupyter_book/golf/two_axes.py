@@ -1,4 +1,4 @@
-"""FSDP over 16 devices; the other 16 share the products of a layer and, between them, the tokens (chapter 9)."""
+"""FSDP along one axis. Along the other, devices share a layer's products and, between these, its tokens (chapter 9)."""
 
 from functools import partial
 

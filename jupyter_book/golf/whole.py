@@ -1,4 +1,4 @@
-"""Every device has all weights, and a part of the batch."""
+"""Every device has all weights and a part of the batch."""
 
 from jax import P
 

@@ -335,7 +335,7 @@ def test_another_chapters_archive_is_refused(tiny_course: pathlib.Path, tmp_path
     ours = (tmp_path / "course" / "release" / NAME / f"{NAME}.ipynb").read_text()
     other = ours.replace('\\"90.', '\\"4.').replace('"q90-', '"q4-')
     gus, hana = (f"{who}_{user}_900_{NAME}.ipynb" for who, user in (("gus", 4711), ("hana", 4712)))
-    with pytest.raises(ShardlabError, match="2 of 2 notebooks are of another chapter"):
+    with pytest.raises(ShardlabError, match="2 of 2 notebooks are of a chapter other than 90_tiny"):
         collected(tmp_path, "canvas", {gus: other, hana: other})
     assert submitted(tmp_path) == {}
     assert collected(tmp_path, "canvas", {gus: ours, hana: other}).other == ("hana",)

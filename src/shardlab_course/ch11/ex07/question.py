@@ -9,18 +9,18 @@ from shardlab_judge.question import Question, WrongValues
 
 FITS = (
     WrongValues(
-        "outputs-are-small", "New weights and state in the place of the old ones save at most the outputs' bytes. Two "
+        "outputs-are-small", "Writing new weights and state over the old ones saves at most the outputs' bytes. Two "
         "arrays of the last table are larger.", 1, like="a"),
     WrongValues(
-        "copies-are-not-enough", "A checkpoint gives up the gathered weights, which are kept in bfloat16. They are the "
-        "second largest array, and they are not enough.", 2, like="b"),
+        "copies-are-not-enough", "A checkpoint drops the gathered weights, which are kept in bfloat16. They are the "
+        "second largest array, and dropping them is not enough.", 2, like="b"),
     WrongValues(
-        "batch-is-small", "Half of the batch halves activations. Next to weights and gradients of such wide layers they are "
-        "small.", 1, like="d"),
+        "batch-is-small", "Half of the batch halves the activations. They are small next to the weights and gradients of "
+        "such wide layers.", 1, like="d"),
 )  # fmt: skip
 READ = (
     WrongValues(
-        "exchanged", "Count the bytes of a number. A gradient has four bytes. The gathers above the table bring weights in "
+        "exchanged", "Count the bytes of a number. In a gradient it has four. The gathers above the table bring weights in "
         "bfloat16.", 1, like={"largest": "weights", "second": "gradients"}),
     WrongValues(
         "state-is-cut", "m and v are cut, so a device has an eighth of each. Both are among the arguments.", 2,
@@ -31,23 +31,23 @@ READ = (
 )  # fmt: skip
 FITTING = (
     WrongValues(
-        "exact-fit-refused", "What takes exactly `room` bytes fits.", 2, like=of.fitting_with(of.whole, exact=False)),
+        "exact-fit-refused", "Arrays of exactly `room` bytes in all fit.", 2, like=of.fitting_with(of.whole, exact=False)),
     WrongValues(
-        "others-forgotten", "The arrays that a change does not touch stay in memory, and need room as well.", 2,
+        "others-forgotten", "The arrays that a change does not touch stay in memory, and also need room.", 2,
         like=of.fitting_with(lambda held, after: sum(after.values()))),
     WrongValues(
         "left-taken-for-saved", "`changes` has the bytes that an array takes afterwards, not the bytes that are saved.", 2,
         like=of.fitting_with(lambda held, after: sum(held.values()) - sum(after.values()))),
     WrongValues(
-        "counted-twice", "An array that changes was counted before and after. Only its new size is left.", 2,
+        "counted-twice", "An array that changes was counted twice, before and after. Count only its new size.", 2,
         like=of.fitting_with(lambda held, after: sum(held.values()) + sum(after.values()))),
     WrongValues(
-        "largest-alone", "It is not enough that each array fits. They are all there at the same time.", 1,
+        "largest-alone", "It is not enough that each array fits. They are all in memory at the same time.", 1,
         like=of.fitting_with(lambda held, after: max((held | after).values()))),
     WrongValues(
-        "changes-add-up", "Each change is tried on the first program. If you write into `held`, the next change finds what "
-        "the one before it left.", 3, like=of.accumulated),
-    WrongValues("only-the-best", "More than one change may help, and all of those are asked for.", 1, like=of.best),
+        "changes-add-up", "Each change is tried on the first program. If you write into `held`, the next change starts "
+        "from what the one before it left.", 3, like=of.accumulated),
+    WrongValues("only-the-best", "More than one change may be enough. Return all of them.", 1, like=of.best),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -67,10 +67,11 @@ QUESTION = Question(
         "its values, and compare with `room`.",
     ),
     explanation="The program is seven `G` too large. The largest array has as many numbers as all weights, with four bytes "
-                "each: the gradients, which `whole` asks for on every device. Cut like the weights they take an eighth, and "
-                "the all-reduce becomes a reduce-scatter, so this change also sends less.\n\nThe usual remedies are good "
-                "ones and do not fit this program. Donation saves the new copies of weights and state. A checkpoint gives "
-                "up the gathered weights, which are in bfloat16 and half as large as the gradients. Half of the batch "
-                "halves activations, which are small here. So first read which array is the largest and what it is. Then "
+                "each: the gradients, which `whole` asks for on every device. If they "
+                "are cut as the weights are, they take an eighth. The all-reduce becomes a reduce-scatter, so this change "
+                "also sends less.\n\nThe other three remedies are good ones, but not for this program. Donation saves the "
+                "new copies of weights and state. A checkpoint drops the gathered weights, which are in bfloat16 and half "
+                "as large as the gradients. Half of the batch halves the activations, which are small here."
+                " So first read which array is the largest and what it is. Then "
                 "choose the change that removes it.",
 )  # fmt: skip
