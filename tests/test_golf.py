@@ -95,7 +95,8 @@ def test_the_page_says_how_large_the_model_is() -> None:
         *(f"| `{shape}` |" for shape in shapes.values()),
         f"{model.POD.batch} rows of {model.POD.length + 1:,} tokens",
         f"the batch is {small.batch}, the length {small.length}, the depth {small.depth}, and the model has "
-        f"{small.layers} layers, {small.heads} heads of {small.head} features, {small.hidden} hidden units and {small.words} words",
+        f"{small.layers} layers, {small.heads} heads of {small.head} features, "
+        f"{small.hidden} hidden units and {small.words} words",
     ]
     assert [row for row in rows if row not in page] == []
 
