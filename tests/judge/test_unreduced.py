@@ -60,9 +60,9 @@ def test_terms_pass(function, references: References) -> None:
 
 
 WRONG = {
-    "added up": (lambda mesh, a, b: jnp.dot(a, b, out_sharding=P()), 1, "S", "added up already"),
+    "added up": (lambda mesh, a, b: jnp.dot(a, b, out_sharding=P()), 1, "S", "already added up"),
     "twice the value": (lambda mesh, a, b: terms(mesh, a + a, b), 0, "V", "2 times"),
-    "one term for all": (lambda mesh, a, b: jnp.dot(a, b, out_sharding=P()) + 0, 1, "S", "added up already"),
+    "one term for all": (lambda mesh, a, b: jnp.dot(a, b, out_sharding=P()) + 0, 1, "S", "already added up"),
 }
 
 

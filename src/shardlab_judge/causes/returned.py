@@ -125,7 +125,7 @@ def _by_a_constant(each: Sequence[tuple[float, float]]) -> Iterator[Misconceptio
     if apart := _one([g - r for r, g in each]):
         more = "large" if apart > 0 else "small"
         yield Misconception("off-by-a-constant", f"Every wrong answer is {abs(apart):.6g} too {more}.")
-    if all(r for r, _ in each) and (ratio := _one([g / r for r, g in each])):
+    if all(r for r, _ in each) and (ratio := _one([g / r for r, g in each])) and abs(ratio - 1) > NEAR:
         words = "has the opposite sign" if ratio == -1 else f"is {ratio:.6g} times the right one"
         yield Misconception("constant-factor", f"Every wrong answer {words}: a factor is missing, or there is one too many.")
     if all(r and g for r, g in each) and (product := _one([g * r for r, g in each])):

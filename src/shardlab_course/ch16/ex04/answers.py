@@ -68,6 +68,21 @@ def own_attention(q, k, v, length):
     return jnp.einsum("bhs,bhsd->bhd", jax.nn.softmax(scored(q, k, length), -1), v)
 
 
+@wrong("one-maximum-for-all", 0)
+def one_maximum():
+    @on_blocks
+    def attend(q, k, v, length):
+        scores = scored(q, k, length)
+        return added(scores, v, jax.lax.pmax(scores.max(), "x"))
+
+
+@wrong("unfilled-maximum", 0)
+def maximum_before_the_mask():
+    @on_blocks
+    def attend(q, k, v, length):
+        return added(scored(q, k, length), v, of_all(scored(q, k, 8 * k.shape[2])))
+
+
 @wrong("softmaxes-averaged", 0)
 def averaged():
     attend = on_blocks(lambda *blocks: jax.lax.pmean(own_attention(*blocks), "x"))

@@ -85,15 +85,45 @@ def own_maximum(blocks: list[np.ndarray], V: np.ndarray) -> np.ndarray:
     return np.asarray(weights @ V / weights.sum(-1, keepdims=True))
 
 
-def missing(o: Observed) -> bool:
-    """Whether the output has something that is not a number."""
-    return any(not np.isfinite(block).all() for _, _, block in o.shards[0])
-
-
-def large(o: Observed) -> bool:
-    """Whether exp of some score overflows in float32."""
+def largest(o: Observed, filled: bool = True) -> np.ndarray:
+    """Of each row the largest score of the filled positions, or of all; [B, H]."""
     q, K, _, length = o.inputs
-    return bool(scored(q, K, length).max() > np.log(np.finfo(np.float32).max))
+    return np.asarray(scored(q, K, length if filled else K.shape[2]).max(-1)[..., 0])
+
+
+def missing(o: Observed, excess: np.ndarray | float) -> bool:
+    """Whether what is not a number are the rows of which exp would be infinite, or always 0, with this exponent."""
+    numbers = [np.isfinite(block).all(-1) for _, _, block in o.shards[0]]
+    over = np.broadcast_to(excess, numbers[0].shape)
+    most = np.log(np.finfo(np.float32).max)
+    return bool((over > most).any()) and all(
+        not rows[over > most + 16].any() and rows[over < most - 6].all() for rows in numbers
+    )
+
+
+def overflows(o: Observed) -> bool:
+    """Whether exp of a row's scores overflowed."""
+    return missing(o, largest(o))
+
+
+def one_for_all(o: Observed) -> bool:
+    """Whether one maximum was subtracted from all rows, and those far below it have only zeros."""
+    return missing(o, largest(o).max() - largest(o))
+
+
+def unfilled(o: Observed) -> bool:
+    """Whether the maximum of all positions was subtracted, filled or not: told where nothing else explains it."""
+    return not some_empty(o) and missing(o, largest(o, filled=False) - largest(o))
+
+
+def some_empty(o: Observed) -> bool:
+    """Whether a device has no filled position."""
+    return int(o.inputs[3]) <= o.inputs[1].shape[2] // devices(o) * (devices(o) - 1)
+
+
+def empty(o: Observed) -> bool:
+    """Whether a device without a filled position made all outputs no numbers."""
+    return some_empty(o) and missing(o, np.inf)
 
 
 def sent(o: Observed) -> set[int]:
@@ -136,13 +166,35 @@ def short(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.
 LENGTHS = {"long": long, "short": short}
 
 
-def case(mesh: Axes, batch: int, heads: int, length: int, width: int, valid: str, shift: float = 0.0) -> Case:
+def uneven(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """Queries of which the first row has much larger scores than the others: one maximum for all would be too large."""
+    queries = rng.standard_normal(shape, "float32")
+    queries[0] += 5
+    return queries
+
+
+def reused(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """Keys of which the last, which is never valid, is left from before and has the largest score by far."""
+    keys = rng.standard_normal(shape, "float32")
+    keys[:, :, -1] = 300 * before[0] / np.linalg.norm(before[0], axis=-1, keepdims=True)
+    return keys
+
+
+def far(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """The same, and all other keys make large scores with large queries."""
+    keys = reused(rng, shape, before)
+    keys[:, :, :-1] += 5
+    return keys
+
+
+def case(mesh: Axes, batch: int, heads: int, length: int, width: int, valid: str, large: bool = False) -> Case:
     """Queries on every device, keys and values with their positions cut over x, and how many of them are valid."""
     cache = (batch, heads, length, width)
+    queries, keys = (uneven, far) if large else (None, reused)
     return Case(
         mesh,
         (
-            Input((batch, heads, width), shift=shift), Input(cache, POSITIONS, shift=shift), Input(cache, POSITIONS),
+            Input((batch, heads, width), values=queries), Input(cache, POSITIONS, values=keys), Input(cache, POSITIONS),
             Input((), (), "int32", values=LENGTHS[valid]),
         ),
         ((),),

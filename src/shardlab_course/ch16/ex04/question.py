@@ -25,11 +25,17 @@ ATTEND = (
         "to be 0.", 1, like=of.attend_with(masked="zero")),
     WrongValues("scale-forgotten", "The scores are not divided by the root of D.", 1, like=of.attend_with(scaled=False)),
     WrongValues(
-        "exp-overflows", "exp of a large score is infinite in float32. Subtract the maximum of all scores first.", 2,
-        when=lambda o: of.missing(o) and of.large(o)),
+        "exp-overflows", "exp of a large score is infinite in float32. Subtract the maximum of the row first.", 2,
+        when=of.overflows),
+    WrongValues(
+        "one-maximum-for-all", "One maximum was taken for all rows. Where the scores of a row are much smaller, all of its "
+        "exponentials are 0. Each row has a maximum of its own.", 2, when=of.one_for_all),
+    WrongValues(
+        "unfilled-maximum", "Positions that are not filled took part in the maximum. If such a score is much larger than "
+        "the others, all exponentials are 0. Mask before you take the maximum.", 2, when=of.unfilled),
     WrongValues(
         "empty-block", "A device without a single filled position has the maximum -inf, and -inf - (-inf) is not a number. "
-        "Subtract a maximum over all devices.", 3, when=lambda o: of.missing(o) and not of.large(o)),
+        "Subtract a maximum over all devices.", 3, when=of.empty),
     WrongCost(
         "cache-moved", "Keys or values of the cache were moved. What a device makes of its positions is much smaller.", 1,
         when=of.cache_moves),
@@ -51,7 +57,7 @@ QUESTION = Question(
         ProgramItem("attend", {"V": 5.5, "S": 2, "H": 6.5}, oracle=of.attend, manual=True, misconceptions=ATTEND,
                     draw=of.draw, rtol=1e-3, atol=1e-3,
                     tolerance="scores of about a hundred in float32, whose exponentials keep four digits",
-                    cases=(of.case(LINE, 2, 4, 64, 16, "long"), of.case(WIDE, 3, 2, 48, 16, "long", shift=5.0),
+                    cases=(of.case(LINE, 2, 4, 64, 16, "long"), of.case(WIDE, 3, 2, 48, 16, "long", large=True),
                            of.case(LINE, 3, 4, 64, 16, "short"))),
     ),
     hints=(

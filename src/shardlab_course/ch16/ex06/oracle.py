@@ -172,10 +172,10 @@ def weights_move(o: Observed) -> bool:
 
 
 def logits_move(o: Observed) -> bool:
-    """Whether a gather makes all logits."""
-    return any(
-        c.kind == "all-gather" and c.payload_bytes == 4 * len(o.inputs[0]) * o.inputs[-1].shape[1] for c in o.collectives
-    )
+    """Whether a gather makes all logits: rows as long as the vocabulary, or parts of such rows."""
+    words = o.inputs[-1].shape[1]
+    sizes, rows = 4 * len(o.inputs[0]) * words, (words, words // devices(o))
+    return any(c.kind == "all-gather" and c.payload_bytes == sizes and c.shape[-1] in rows for c in o.collectives)
 
 
 def everything_anew(o: Observed) -> bool:

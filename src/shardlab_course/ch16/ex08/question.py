@@ -9,8 +9,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 SUM = (
     WrongValues(
-        "sum-wraps", "The sums were made in int8. A sum beyond 127 comes back as a negative number: convert to int32 before "
-        "you add.", 2, when=of.wrapped),
+        "sum-wraps", "A sum beyond 127 came back as a negative number. Add in int32, and give the sums a scale of their own "
+        "before they are int8 again.", 2, when=of.wrapped),
     WrongValues(
         "own-scales", "Each device divided by a scale of its own, and the sum was multiplied by the scale of the device "
         "that added. Numbers can be added as int8 only if all have the same scale.", 2, when=of.own_scales),
@@ -40,7 +40,7 @@ QUESTION = Question(
     items=(
         ProgramItem("sum_int8", {"V": 4, "S": 1.5, "H": 4.5}, oracle=of.total, manual=True, misconceptions=SUM,
                     draw=of.draw, rtol=0.0, atol=1.0,
-                    tolerance="the number of devices times the scale; the parts are drawn such that this is 1",
+                    tolerance="the number of devices times the scale; the parts are drawn such that this is at most 1",
                     slack=of.scales, slack_reason="a scale of each device may be sent in place of one for all",
                     cases=(of.case(LINE, 256), of.case(WIDE, 192))),
     ),

@@ -57,7 +57,7 @@ QUESTION = Question(
     ),
     explanation="A query needs every earlier key once, and the order does not matter, because triples can be merged in any "
                 "order. So each device keeps its queries and their triples, and the blocks of keys and values go round. "
-                "A device holds one block of each at a time, however long the sequence is. Each of the n - 1 hops carries "
+                "A device holds two blocks of each at most, however long the sequence is. Each of the n - 1 hops carries "
                 "a block of keys and a block of values.\n\nThe mask compares positions in the whole sequence. "
                 "Device d holds the block of device d - i after i hops, so the positions of the keys follow from d and i "
                 "and need not travel. If a block lies in the future of all of a device's queries, its scores are all "

@@ -82,7 +82,7 @@ QUESTION = Question(
     ),
     explanation="Gather and ring move keys and values, so grouped queries make them cheap: fewer key heads, fewer bytes. "
                 "The ring's price is an n-th less, only because a gather's price includes the device's own block. The ring "
-                "holds one block of keys at a time, but takes n - 1 steps.\n\nUlysses moves four arrays, each once. An "
+                "holds two blocks of keys at most, but takes n - 1 steps.\n\nUlysses moves four arrays, each once. An "
                 "all-to-all's price is one shard, so the price falls as devices are added, while the ring's rises towards "
                 "the gather's. A device then has all tokens of its heads, "
                 "needs no mask by blocks, and every device works the same. The limit is the number of key heads. Beyond "

@@ -74,7 +74,7 @@ QUESTION = Question(
     explanation="Everything that depends on where a token stands in the text depends on its position, and never on its row. "
                 "Rotary embeddings, the mask, a window and the borders of packed documents are of this kind. Positions "
                 "can be worked out from axis_index, so they cost nothing. If each device counts from 0, no shape and no "
-                "collective is wrong, and a model trained in that way even learns something.\n\nLabels are the tokens one "
+                "collective is wrong, and nothing raises an error.\n\nLabels are the tokens one "
                 "place further on. A shift across a cut needs the neighbour's first token, which is 4 bytes. Many "
                 "programs shift before they cut, in the input pipeline. Then nothing moves at all, and the last label of "
                 "each shard is right as well.",

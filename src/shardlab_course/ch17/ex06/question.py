@@ -73,8 +73,9 @@ QUESTION = Question(
     ),
     hints=(
         "Which lines of a layer look at other tokens? Everything else is the plain layer on a device's own rows.",
-        "Start with own_block, then hop and next_block, each of the two in jax.checkpoint. The loss: psum of the squares, "
-        "divided by n * t.size. jax.value_and_grad inside shard_map sums the gradients.",
+        "Start with own_block, then a hop and next_block in turn. own_block and next_block are in a jax.checkpoint each, "
+        "the hop is outside. The loss: psum of the squares, divided by n * t.size. jax.value_and_grad inside shard_map sums "
+        "the gradients.",
         "def one(c, i): k, v = (ppermute(a, 'x', to_the_right(n)) for a in c[1:]); return (jax.checkpoint(next_block)(i, "
         "c[0], q, k, v), k, v), None; scan it over jnp.arange(1, n), and divide.",
     ),
