@@ -68,7 +68,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("function", "points", "letter", "what"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_is_named(function, points: float, letter: str, what: str, references: References) -> None:
-    """An output that is added up already has the right values and the wrong type."""
+    """An output that is already added up has the right values and the wrong type."""
     verdict = verdict_on(function, references)
     assert verdict.points == points
     assert verdict.findings[0].letter == letter and what in verdict.findings[0].what
