@@ -162,8 +162,8 @@ def moved_for(target, *spec):
 
 
 @claim(
-    "Quarters make every step gather the cache: XLA for CPU, XLA for TPU v5e and XLA for GPU all do so, and these bytes "
-    "grow with the positions.",
+    "Quarters make every step gather the cache. XLA for CPU, XLA for TPU v5e and XLA for GPU all do so, and the bytes of "
+    "the gather grow with the positions.",
     targets=THREE,
 )
 def quarters_of_heads(target):

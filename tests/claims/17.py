@@ -105,7 +105,7 @@ def joined_on_h100(target):
     assert program.largest >= 2 * rows * 4096 > sl.inspect(f, *LARGE, target=target).largest
 
 
-@claim("Without it, XLA for CPU removes them before it plans", targets=(CPU,), until="0.12")
+@claim("Without the option, XLA for CPU of JAX 0.10 removes the barriers before it plans", targets=(CPU,), until="0.12")
 def barriers_removed(target):
     """With the option the compiled text has barriers, and without it none."""
 
