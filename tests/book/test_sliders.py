@@ -33,7 +33,10 @@ def test_moments_are_those_of_the_text() -> None:
             under = f"{begun - ended} hop" if begun > ended else "nothing"
             assert f"{ended} of 7 hops ended, {under}" in said, said
     assert products == 8 == len(sliders.MOMENTS) - 1
-    assert sliders.beside("all_gather, then @", 0)[1] == "Nothing is multiplied yet: 1 all-gather ended with no product beside it."
+    assert (
+        sliders.beside("all_gather, then @", 0)[1]
+        == "Nothing is multiplied yet: 1 all-gather ended with no product beside it."
+    )
 
 
 @pytest.mark.parametrize("batch", sliders.BATCHES)

@@ -317,7 +317,7 @@ def wide_step(slopes, samples=8192):
 
 
 @claim(
-    "they take an eighth, and the all-reduce becomes a reduce-scatter, so this change also sends less.",
+    "they take an eighth. The all-reduce becomes a reduce-scatter, so this change also sends less.",
     targets=(V5E,),
     alone=True,
 )
@@ -329,7 +329,7 @@ def gradients_make_it_fit(target):
     assert program.memory.main == large("c").memory.main
 
 
-@claim("XLA's `G` is $2^{30}$ bytes.", targets=(V5E,), alone=True)
+@claim("XLA's `G` is $2^{30}$ bytes", targets=(V5E,), alone=True)
 def gibibytes(target):
     """More than 15.75e9 bytes fit, and 15.75 times 2**30 do not."""
     for count, fits in ((16_500_000_000, True), (17_000_000_000, False)):
@@ -344,7 +344,7 @@ def large(name):
     return records.read(records.FOLDER / f"11-large-{name}.json", V5E)
 
 
-@claim("Which one makes the program fit", "The usual remedies are good ones and do not fit this program.")
+@claim("Which one makes the program fit", "The other three remedies are good ones, but not for this program.")
 def one_change_fits():
     """The third, as XLA for v5e said when the records were made."""
     assert [name for name in ("first", *"abcd") if not large(name).refused] == [QUESTIONS["11.7"].items[0].key] == ["c"]
@@ -360,8 +360,8 @@ def peak_moves():
 
 @claim(
     "the gradients, which `whole` asks for on every device",
-    "A checkpoint gives up the gathered weights, which are in bfloat16 and half as large as the gradients.",
-    "Half of the batch halves activations, which are small here.",
+    "A checkpoint drops the gathered weights, which are in bfloat16 and half as large as the gradients.",
+    "Half of the batch halves the activations, which are small here.",
 )
 def largest_arrays():
     """By their sizes in the table of the record: ten whole weights in float32, and ten in bfloat16; activations are less."""
