@@ -21,7 +21,7 @@ FIRST: tuple[Held, dict[str, Held], int] = (
 """The first program's table, and its four changes."""
 EXACT: tuple[Held, dict[str, Held], int] = (
     {"weights": 60, "state": 40},
-    {"cut": {"weights": 30, "state": 20}, "less": {"state": 1}, "none": {}, "more": {"weights": 10}},
+    {"cut": {"weights": 30, "state": 20}, "less": {"state": 1}, "more": {"weights": 10}, "none": {}},
     50,
 )
 
@@ -68,10 +68,13 @@ def best(held: Held, changes: dict[str, Held], room: int) -> list[str]:
 
 
 def draw(rng: random.Random) -> tuple[Held, dict[str, Held], int]:
-    """Some arrays, changes of one or two of them, and as much room as one of the changes leaves, or a little less."""
+    """Some arrays, changes of one or two of them, and as much room as one of the changes leaves, or a little less.
+
+    Names are in order, because what is sent into the sandbox is sorted by them.
+    """
     held = {name: rng.randint(50, 900) for name in rng.sample(("state", "weights", "batch", "gradients", "outputs"), 4)}
     changes = {}
-    for name in rng.sample("pqrstu", 4):
+    for name in sorted(rng.sample("pqrstu", 4)):
         changed = rng.sample(sorted(held), rng.randint(1, 2))
         changes[name] = {array: held[array] // rng.choice((2, 4, 8)) for array in changed}
     room = rng.choice(sorted(whole(held, after) for after in changes.values())[1:3]) - rng.choice((0, 0, 1))
