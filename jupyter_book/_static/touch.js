@@ -378,5 +378,5 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("figure.turn").forEach(turning);
   document.querySelectorAll("figure.cut").forEach(cutting);
   document.querySelectorAll("figure.send").forEach(sending);
-  document.querySelectorAll("figure.moved").forEach(moving);
+  document.querySelectorAll("figure.moved[data-moved]").forEach(moving);
 });
