@@ -6,6 +6,7 @@ product (12), and what a step moves on each mesh (15).
 
 from __future__ import annotations
 
+import functools
 import html
 import json
 from collections.abc import Mapping, Sequence
@@ -108,6 +109,7 @@ def beside(written: str, eighths: int) -> Moved:
     return [100 * now / shown.end, 100 * arrived / len(moves)], said
 
 
+@functools.cache
 def _timetable(written: str) -> Timeline:
     program = read_stored(records.FOLDER / f"{WRITTEN[written]}.json", "v5e:2x4")
     return next(timeline for timeline in timelines(program.hlo) if timeline.entry)
