@@ -355,7 +355,8 @@ def test_a_worker_that_dies_costs_one_mutant(tmp_path: pathlib.Path, monkeypatch
         "    print(json.dumps({'key': key, 'end': 'equivalent', **made}), flush=True)\n"
     )
     monkeypatch.setattr(running, "WORKER", (sys.executable, str(worker)))
-    ends = {o.answer: o.end for o in running.judged([dataclasses.replace(few()[0], answer=each) for each in "abcd"], 1)}
+    four = [generation.Mutant("2.1", each, "order", f"{each} = 1", "", ()) for each in "abcd"]
+    ends = {made.answer: made.end for made in running.judged(four, 1)}
     assert ends == {"a": EQUIVALENT, "b": BARE, "c": SURVIVED, "d": EQUIVALENT}
 
 
@@ -381,6 +382,7 @@ def test_figures_of_other_chapters_stay(tmp_path: pathlib.Path, monkeypatch: pyt
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", counts["date"]) for counts in kept.values())
 
 
+@pytest.mark.thorough
 def test_the_sample_is_of_every_chapter() -> None:
     """About 300, of which programs are the fewer."""
     assert {int(m.question.partition(".")[0]) for m in few()} == {*CHAPTERS}
