@@ -21,7 +21,8 @@ WRONG_SHAPES = (
         1, like=lambda said: said["e"] in ([1, 6], [1, 24])),
     WrongValues(
         "scatter-cuts-anything",
-        "Without tiled=True the scattered dimension must be as long as the axis has devices: 8 over 4 is an error.",
+        "Without tiled=True the size of the scattered dimension must be the number of devices along the axis: 8 over 4 is "
+        "an error.",
         2, like=lambda said: isinstance(said["g"], list)),
     WrongValues(
         "exchange-changes-the-size",
