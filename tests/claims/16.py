@@ -172,7 +172,11 @@ def quarters_of_heads(target):
     assert long == 4 * short > 0
 
 
-@claim("With copies nothing moves", "nothing is held twice, and what moves does not grow with the positions", targets=THREE)
+@claim(
+    "If the heads are copied, nothing moves",
+    "nothing is held twice, and what moves does not grow with the positions",
+    targets=THREE,
+)
 def cures(target):
     """Of heads that several devices hold, and of positions that are cut inside a head's devices."""
     assert moved_for(target, None, None, "k") == [0, 0]
