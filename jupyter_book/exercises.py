@@ -21,7 +21,7 @@ WAYS = {
 }
 PLANS = ("Six weeks", "Twelve weeks", "A workshop of two days")
 TALK, PAPER, MARKING = 10, 15, 2
-"""Minutes of a conversation with one student, of a class that writes, and of a sheet that is marked: as the page of terms says."""
+"""Minutes of a conversation with one student, of a class that writes, and of a marked sheet: as the page of terms says."""
 CLASSES = (25, 120)
 HEAD = "| exercise | difficulty | minutes | points | what is judged |\n|:--|:--|--:|--:|:--|"
 
