@@ -85,7 +85,7 @@ def one_program():
 
 @claim(
     "a place beyond the end is moved inside or dropped, and a negative one counts from the end",
-    "A place outside of an array is no error on a device.",
+    "A place outside of an array is not an error on a device.",
 )
 def places_outside():
     """Of a slice, moved inside; of a scatter, dropped behind the end and counted from it before the beginning."""

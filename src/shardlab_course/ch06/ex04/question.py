@@ -42,7 +42,7 @@ AUDIT = (
                               "permutes.",
         1, like=of.mistaken(gathers=True)),
     WrongValues(
-        "start-forgotten", "An asynchronous collective has -start after its name, and moves as many bytes.",
+        "start-forgotten", "An asynchronous collective has -start after its name, and moves the same bytes.",
         2, like=of.mistaken(found=lambda hlo: re.search(rf" ({of.KINDS})\(", hlo))),
     WrongValues(
         "tuples-have-blanks",

@@ -34,7 +34,8 @@ MECHANISM = why(
     "What do these collectives do with the devices if you do not write `tiled=True`?",
     a="They treat the devices as a dimension, as long as the axis: a gather adds it, a scatter takes it away.",
     b=Believed(
-        "They join or cut a dimension in as many pieces as there are devices, wherever that number divides it.",
+        "They join one piece from each device, or cut a dimension into one piece for each device, wherever the number of "
+        "devices divides it.",
         "pieces-that-divide",
         "Then g would be no error, because 4 divides 8. That is what `tiled=True` does, in i.",
     ),

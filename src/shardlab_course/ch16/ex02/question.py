@@ -34,7 +34,7 @@ LARGEST = (
         like=of.pooled),
     WrongValues(
         "batch-of-one-device", "If the cache is cut by batch, this is the number of sequences on one device. Every device "
-                               "has as many.", 3,
+                               "has that many.", 3,
         like=of.largest_with(on_all=False)),
     WrongValues(
         "less-than-none", "If the weights alone do not fit, no sequence does, and the answer is 0.", 3,

@@ -22,7 +22,7 @@ SUM = (
         when=of.truncated),
     WrongValues(
         "range-divided", "The scale is so large that int8 holds the sum of all devices. Then the error of each part grows "
-        "with the number of devices, and there are as many parts.", 1, like=of.coarse),
+        "with the number of devices, and each device adds one part.", 1, like=of.coarse),
     WrongCost(
         "parts-gathered", "Every device received the int8 parts of all others. On many devices these are more bytes than an "
         "all-reduce in float32.", 1, when=of.gathered),
