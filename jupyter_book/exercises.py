@@ -21,7 +21,7 @@ WAYS = {
 }
 PLANS = ("Six weeks", "Twelve weeks", "A workshop of two days")
 TALK, PAPER, MARKING = 10, 15, 2
-"""Minutes of a talk with one student, of a class that writes, and of a sheet that is marked: as the page of terms says."""
+"""Minutes of a conversation with one student, of a class that writes, and of a marked sheet: as the page of terms says."""
 CLASSES = (25, 120)
 HEAD = "| exercise | difficulty | minutes | points | what is judged |\n|:--|:--|--:|--:|:--|"
 
@@ -61,7 +61,7 @@ def plan(page: str, name: str) -> str:
 
 def rooms() -> str:
     """The hours that asking a class in the room takes, by its size."""
-    rows = ["| students | talks | on paper, in the room | marking the sheets |\n|--:|--:|--:|--:|"]
+    rows = ["| students | conversations | on paper, in the room | marking the sheets |\n|--:|--:|--:|--:|"]
     for students in CLASSES:
         rows.append(f"| {students} | {_clock(students * TALK)} | {_clock(PAPER)} | {_clock(students * MARKING)} |")
     return "\n".join(rows) + "\n\n"

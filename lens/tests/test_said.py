@@ -26,9 +26,9 @@ XLA = (
     'metadata={op_name="jit(g)/sin" stack_frame_id=3}. As the last resort\n'
 ).encode()
 SAID = (
-    f"XLA: involuntary full rematerialization. Two shardings meet, and the only way from {FROM} to {TO} that XLA "
-    "knows is to bring all of f32[4,16,8] to every device. A different spec on one of the two sides, or a sharding between "
-    "them, avoids this. shardlens.why names the lines that ask for the two shardings. The operation is jit(g)/sin."
+    f"XLA: involuntary full rematerialization. The program changes a sharding from {FROM} to {TO}, and the only way that "
+    "XLA knows is to bring all of f32[4,16,8] to every device. A different spec on one of the two sides, or a sharding "
+    "between them, avoids this. shardlens.why names the lines that ask for the two shardings. The operation is jit(g)/sin."
 )
 
 # As the XLA of JAX 0.12.0.1 says it.

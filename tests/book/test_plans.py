@@ -49,7 +49,7 @@ def _counts(settings: Settings, question: Question) -> bool:
 
 
 def test_hours_of_a_class() -> None:
-    """A talk each, one sitting for all, and a sheet each."""
+    """A conversation each, one sitting for all, and a sheet each."""
     assert "| 25 | 4 h 10 min | 15 min | 50 min |" in exercises.rooms()
     assert "| 120 | 20 h 00 min | 15 min | 4 h 00 min |" in exercises.rooms()
-    assert "from ten for a talk, fifteen for the\nclass on paper, and two to mark a sheet" in PAGE
+    assert "from ten for a conversation, fifteen for the\nclass on paper, and two to mark a sheet" in PAGE

@@ -171,7 +171,7 @@ def orders(target):
 @claim(
     "asks for the whole array and then for rows again. XLA for CPU gathers the rows of `a`, and XLA for TPU and for GPU "
     "send nothing",
-    "No compiler asked here whether the constraint was wise",
+    "None of these compilers asks whether the constraint is wise",
     targets=THREE,
 )
 def undone(target):
@@ -223,7 +223,7 @@ def one_constraint_too_many(target):
 
 @claim(
     "for 1,024 rows it gathers the totals of blocks, and no rows",
-    "XLA for TPU does the same with as few rows as here; with 1,024 it gathers totals",
+    "XLA for TPU does the same for as few rows as here; for 1,024 rows it gathers totals",
     targets=THREE,
 )
 def running_totals(target):

@@ -133,7 +133,7 @@ def scattered(a, b):
 
 
 @claim(
-    "XLA for v5e uses the reduce-scatter if it finds the shape worth it",
+    "XLA for v5e uses the reduce-scatter for some shapes and not for others",
     "uses a reduce-scatter for both requests",
     targets=THREE,
     alone=True,

@@ -70,7 +70,7 @@ def copies():
     assert not any(differ(on_each(lambda b: lax.psum(b[0], "x"), P())(terms)))
 
 
-@claim("A device that is nobody's target gets zeros")
+@claim("A device that is the target of no pair gets zeros")
 def nobody():
     """The first device hears from nobody."""
     got = np.asarray(on_each(lambda b: lax.ppermute(b, "x", ONWARD[:-1]))(placed(8, 4)))
@@ -90,7 +90,7 @@ def twice():
 
 
 @claim(
-    "A Python loop is unrolled: three permutes. A `fori_loop` is one permute that runs three times",
+    "A Python loop is unrolled, so the program has three permutes. A `fori_loop` has one permute that runs three times",
     targets=THREE,
 )
 def loops(target):

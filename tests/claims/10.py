@@ -149,7 +149,7 @@ def nested(weights, x, y):
 
 @claim(
     "XLA for CPU leaves these sums in their loops.",
-    "XLA for TPU and for GPU take them out of a single loop that only adds gradients up, and not out of these two.",
+    "XLA for TPU and for GPU take them out of a single loop that only adds gradients up, but not out of these two loops.",
     "it is inside the loop's body, and XLA for CPU does not take it out.",
     targets=THREE,
 )

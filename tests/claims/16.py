@@ -85,7 +85,7 @@ def one_program():
 
 @claim(
     "a place beyond the end is moved inside or dropped, and a negative one counts from the end",
-    "A place outside of an array is no error on a device.",
+    "A place outside of an array is not an error on a device.",
 )
 def places_outside():
     """Of a slice, moved inside; of a scatter, dropped behind the end and counted from it before the beginning."""
@@ -172,7 +172,11 @@ def quarters_of_heads(target):
     assert long == 4 * short > 0
 
 
-@claim("With copies nothing moves", "nothing is held twice, and what moves does not grow with the positions", targets=THREE)
+@claim(
+    "If the heads are copied, nothing moves",
+    "nothing is held twice, and what moves does not grow with the positions",
+    targets=THREE,
+)
 def cures(target):
     """Of heads that several devices hold, and of positions that are cut inside a head's devices."""
     assert moved_for(target, None, None, "k") == [0, 0]

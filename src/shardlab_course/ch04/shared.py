@@ -133,7 +133,7 @@ PROMISE = WrongProgram(
 PARTIAL = WrongValues(
     "partial-sum-returned",
     "Each device returns the product of the columns and rows that it holds, one term of the sum; nothing adds the terms up. "
-    "Only check_vma=True makes JAX look, and only where out_specs promises copies.", 1,
+    "JAX checks this only with check_vma=True, and only where out_specs promises copies.", 1,
     local=partial)  # fmt: skip
 DIAGONAL = WrongValues(
     "diagonal-blocks", "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
@@ -177,8 +177,8 @@ DEALT_OUT = WrongCost(
     "sum-dealt-out", "psum_scatter leaves each device a part of the sum, along scatter_dimension. Here every device needs "
     "all of C: that is psum.", 2, when=lambda o: scattered(o, 0) or scattered(o, 1))  # fmt: skip
 UNTILED = WrongValues(
-    "gathered-then-reshaped", "all_gather without tiled=True stacks the blocks in a new first dimension. A reshape reads "
-    "that row by row, and so it mixes columns. tiled=True puts the blocks side by side.",
+    "gathered-then-reshaped", "all_gather without tiled=True stacks the blocks in a new first dimension. A reshape then "
+    "reads the stack row by row, and so it mixes columns. tiled=True puts the blocks side by side.",
     3, when=stacked_gather)  # fmt: skip
 STARTS = WrongValues(
     "index-for-start", "Device d began at row d of B. Its rows begin at d times the number of columns of A that it holds.",

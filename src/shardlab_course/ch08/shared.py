@@ -134,8 +134,8 @@ PROMISE = WrongProgram(
     "inferred")  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
-    "Two arrays must have one type, but one is equal on all devices, as fresh zeros are, and the other varies over x. "
-    "Often the first one is what a loop starts from: start from a block, or pcast to varying.",
+    "Two arrays must have the same type, but one is equal on all devices, as fresh zeros are, and the other varies over x. "
+    "Often the first one is the start value of a loop: start from a block, or pcast it to varying.",
     2, error="manual axis types do not "
     "match")  # fmt: skip
 OPEN = WrongValues(
@@ -143,13 +143,13 @@ OPEN = WrongValues(
     1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 COPIES = WrongCost(
     "copies-as-parts",
-    "Every device holds all rows, and out_specs=P('x') set these copies one below another. P() says that they are copies "
-    "of one array, and with check_vma=False you vouch for it.",
+    "Every device holds all rows, and out_specs=P('x') set these copies one below another. P() says that they are copies of "
+    "one array, and with check_vma=False you promise that this is true.",
     2, when=lambda o: copies_as_parts(o, o.inputs[0]))  # fmt: skip
 SUMS = WrongCost(
     "copies-as-parts",
-    "out_specs=P('x'), or a gather, set what the devices hold one below another. Each device should end with the whole "
-    "sum, and P() says that these are copies of one array.", 2,
+    "out_specs=P('x'), or a gather, put the devices' arrays one below another. Each device should end with the whole sum, "
+    "and P() says that these are copies of one array.", 2,
     when=lambda o: copies_as_parts(o, o.inputs[0][0]))  # fmt: skip
 KEPT = WrongValues(
     "dimension-of-devices-kept",
@@ -184,8 +184,8 @@ GATHER = (
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0].nbytes // rings.devices(o)),
     WrongCost(
         "its-number-travels-too",
-        "Each block takes the number of its device along. You need not send that: axis_index and the number of hops tell "
-        "it.",
+        "Each block carries the number of its device. You do not have to send that number: it follows from axis_index and "
+        "the number of hops.",
         2, when=lambda o: rings.only_permutes(o)
         and sum(c.executions or 0 for c in o.collectives if c.payload_bytes == 4) >= rings.devices(o) // 2),
 )  # fmt: skip

@@ -153,7 +153,8 @@ GRADIENTS = (
         3, when=lambda o: times(o, lambda n: n)),
     WrongValues(
         "slices-averaged",
-        "The reduce-scatter left each device with other rows. pmean or psum then mixed rows that do not belong together.",
+        "The reduce-scatter left each device with different rows. pmean or psum then mixed rows that do not belong "
+        "together.",
         2, when=lambda o: own_parts(o, average=True)),
     WrongValues(
         "never-reduced",

@@ -11,8 +11,8 @@ OPEN = WrongValues(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.", 1,
     when=lambda o: rings.only_permutes(o) and rings.is_open(o), breaks=True)  # fmt: skip
 NO_NUMBERS = WrongValues(
-    "no-numbers", "Some values are no numbers. Either no maximum was subtracted, or a block that a query does not see at "
-    "all has the maximum -inf, and -inf - (-inf) is no number.", 2,
+    "no-numbers", "Some values are not numbers. Either no maximum was subtracted, or a block that a query does not see at "
+    "all has the maximum -inf, and -inf - (-inf) is not a number.", 2,
     when=overflowed)  # fmt: skip
 GATHERED = WrongCost(
     "keys-gathered", "All keys and values were brought to every device, so a device needs memory for the whole sequence. "

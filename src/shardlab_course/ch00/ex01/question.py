@@ -56,7 +56,7 @@ QUESTION = Question(
         ValueItem("why", {"V": 0.5}, key="q", words=("p", "q", "r", "s"), misconceptions=WHY),
     ),
     hints=(
-        "Ask of each line whether it needs a place to put a number. If it does, JAX must start its devices there and then.",
+        "For each line, ask whether it needs a place to put a number. If it does, JAX must start its devices at that line.",
         "Making a JAX array needs devices, and so does listing the devices. Importing a module, naming a spec or writing a "
         "function that nobody calls does not.",
         "Once the devices have started, their number is fixed, because arrays lie on them. So ask first: import, ask, make, "

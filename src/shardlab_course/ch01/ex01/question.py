@@ -24,14 +24,14 @@ TUPLE_ORDER = "The blocks are right, but other devices hold them. In a tuple of 
 TURNED = "The cuts are right, but the devices come in another order. Look where device 1 lies in the picture."
 TRANSPOSED = "The entries of a spec stand for the array's dimensions in order: first the rows, then the columns."
 UNPACKED = (
-    "Yours has two entries and cuts two dimensions. A tuple in parentheses of its own is one entry and cuts one dimension."
+    "Your spec has two entries and cuts two dimensions. A tuple in its own parentheses is one entry and cuts one dimension."
 )
 COPIES = "A mesh axis that the spec does not name makes copies: every device of the mesh holds something."
 OTHERS = "The blocks lie on other devices. A mesh takes its devices from the list that it is given, in that order."
 SORTED = ("The cuts are right, but the devices come in another order. Look at which device lies right below device 0 in "
     "the picture.")  # fmt: skip
 FEWER = "Only four devices take part; the picture has eight."
-CUT = "An axis that the spec names cuts. For copies, leave it out."
+CUT = "An axis that the spec names cuts. For copies, omit it."
 ALONE = "The array lies on one device alone. You have to ask for copies: P() on the mesh of all eight."
 REVERSED = "The cuts are right, but the blocks begin at the other end: the picture starts with another device."
 
@@ -69,7 +69,7 @@ PICTURES = (
         "B", _placed(GRID, ("x", "y")),
         near("spec-transposed", TRANSPOSED, GRID, ("y", "x")),
         near("mesh-turned", TURNED, TALL, ("y", "x")),
-        near("mesh-turned", "Yours cuts the rows in four, and the columns in two.", TALL, ("x", "y")),
+        near("mesh-turned", "Your sharding cuts the rows into four parts, and the columns into two.", TALL, ("x", "y")),
         near("axis-forgotten", COPIES, GRID, ("x",)),
         near("axis-forgotten", COPIES, GRID, (None, "y")),
         backwards(GRID, ("x", "y")),
@@ -79,7 +79,7 @@ PICTURES = (
         near("spec-transposed", TRANSPOSED, GRID, ("x", "y")),
         near("mesh-turned", TURNED, TALL, ("x", "y")),
         near("tuple-order", TUPLE_ORDER, CUBE, (("z", "y"), "x")),
-        near("mesh-turned", "Yours cuts the rows in two, and the columns in four.", TALL, ("y", "x")),
+        near("mesh-turned", "Your sharding cuts the rows into two parts, and the columns into four.", TALL, ("y", "x")),
         near("axis-forgotten", COPIES, GRID, ("y",)),
         near("axis-forgotten", COPIES, GRID, (None, "x")),
         backwards(GRID, ("y", "x")),

@@ -51,8 +51,7 @@ QUESTION = Question(
             "bytes_total", {"C": 2.25}, oracle=of.bytes_total, calls=BYTES_CALLS, draw=of.draw_bytes,
             misconceptions=(
                 WrongValues(
-                    "forgets-replicas", "That counts the array once. Every mesh axis that the spec leaves out makes "
-                                        "copies.", 1,
+                    "forgets-replicas", "That counts the array once. Every mesh axis that the spec omits makes copies.", 1,
                     like=of.array_bytes),
                 WrongValues(
                     "copies-everything", "Every device is counted with the whole array, but it holds only its shard.", 1,

@@ -11,7 +11,7 @@ from shardlens import place
 MECHANISM = why(
     "What decides whether a device changes its rows?",
     a=Believed(
-        "How the array is cut: what the two specs cut in different ways has to move.",
+        "How the array is cut: the parts that the two specs cut in different ways have to move.",
         "other-blocks",
         "Both specs cut the same eight blocks, as the list shows. Only the holders differ.",
     ),

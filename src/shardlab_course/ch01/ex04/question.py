@@ -21,8 +21,7 @@ QUESTION = Question(
     items=(
         ValueItem("outcome", {"P": 3.5}, key=LEGAL, predicted=True, words=REFUSALS, misconceptions=(
             WrongValues(
-                "axis-used-twice", "A mesh axis cuts at most one dimension, and only once. After that it is spent (e and "
-                                   "k).", 2,
+                "axis-used-twice", "A mesh axis cuts at most one dimension, and a spec may name it only once (e and k).", 2,
                 like=lambda said: isinstance(said["e"], list) or isinstance(said["k"], list)),
             WrongValues(
                 "ragged-shards", "All shards of a placed array have the same shape. JAX refuses sizes that do not divide "
@@ -32,7 +31,7 @@ QUESTION = Question(
                 "spec-too-long", "A spec may have fewer entries than the array has dimensions, and never more (h).", 1,
                 like=lambda said: isinstance(said["h"], list)),
             WrongValues(
-                "unknown-axis-ignored", "JAX refuses a name that the mesh does not have. It does not ignore it (i).", 1,
+                "unknown-axis-ignored", "JAX does not ignore a name that the mesh does not have. It raises an error (i).", 1,
                 like=lambda said: isinstance(said["i"], list)),
             WrongValues(
                 "empty-spec-refused", "P() is legal: it cuts nothing, and every device holds the whole array (j).", 1,

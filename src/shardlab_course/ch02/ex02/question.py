@@ -33,10 +33,12 @@ TIME = (
         "time-grows-with-n", "A hop carries one shard, V/n, not all of V. More devices mean more hops, and each carries "
         "less.", 1, like=gather(hops=lambda n, both: n // 2 if both else n, hop_bytes=lambda v, n, both: v)),
     WrongValues(
-        "own-shard-sent-too", "A device has its own shard already. The last of n hops would only bring it home.", 1,
+        "own-shard-sent-too", "A device has its own shard already. The last of n hops would only return it to where it "
+                              "began.", 1,
         like=gather(hops=lambda n, both: n / 2 if both else n)),
     WrongValues(
-        "own-shard-sent-too", "A device has its own shard already. The last of n hops would only bring it home.", 1,
+        "own-shard-sent-too", "A device has its own shard already. The last of n hops would only return it to where it "
+                              "began.", 1,
         like=gather(hops=lambda n, both: n / 2 if both else n, waits=gather_steps)),
     WrongValues(
         "halves-exactly", "On an even ring the last shard is equally far both ways and takes a hop of its own. Whole "

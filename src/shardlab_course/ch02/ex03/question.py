@@ -19,7 +19,8 @@ WRONG_CHANGES = (
                                    "not fewer.", 1,
         like=said_other("bandwidth", "double")),
     WrongValues(
-        "direction-counts", "Both ways take fewer hops, but each hop carries as much. The number of hops drops out.", 2,
+        "direction-counts", "With both directions there are fewer hops, but each hop carries the same number of bytes. The "
+                            "number of hops drops out.", 2,
         like=said_other("directions", "same")),
     WrongValues(
         "hop-for-array", "A hop carries V/n. With twice the devices, it takes twice the array to fill a hop.", 1,

@@ -89,7 +89,7 @@ FACTOR = (
         "fraction-of-the-array", "That is a fraction of V. Divide by the bytes that an all-gather moves over a link, which "
         "are fewer than V.", 1, like=lambda n, both: of.all_to_all_link_bytes(1.0, n, both)),
     WrongValues(
-        "one-way-gather", "Both ways the all-gather also has fewer hops: n // 2, and not n - 1.", 3,
+        "one-way-gather", "With both directions the all-gather also has fewer hops: n // 2 instead of n - 1.", 3,
         like=lambda n, both: of.all_to_all_link_bytes(1.0, n, both) * n / (n - 1)),
     WrongValues(
         "directions-added", "That counts the blocks of both directions. A link in one direction carries half of them.", 3,

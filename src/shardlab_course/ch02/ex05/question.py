@@ -62,7 +62,7 @@ LAYER = (
         "no-latency", "A hop takes at least the chip's `hop` seconds, however few its bytes are.", 3,
         like=layer("communication", lambda g, chip: _moved(g, {**chip, "hop": 0.0}))),
     WrongValues(
-        "one-way-only", "The ring carries both ways, so there are n // 2 hops instead of n - 1.", 2,
+        "one-way-only", "The ring carries data in both directions, so there are n // 2 hops instead of n - 1.", 2,
         like=layer("communication", lambda g, chip: _moved(g, chip) / (g["n"] // 2) * (g["n"] - 1))),
     WrongValues(
         "gathered-weights-not-read", "A chip multiplies the gathered W, all of it, and reads it from memory.", 3,
@@ -134,6 +134,6 @@ QUESTION = Question(
                 "are. Above about 2,190 rows per chip (FLOPs per second divided by bytes per second of both links) compute "
                 "takes longer.\n\nAn all-reduce moves Y, and its bytes grow with the rows as the FLOPs do. Only a large D/n "
                 "helps: more than 4,378 on v5e, where these layers have 512. With 8 rows all three times are short, and 16 "
-                "hops of a microsecond are the longest. So five of the six follow from what grows with what, and the last "
-                "from counting hops.",
+                "hops of a microsecond are the longest. So five of the six answers follow from which quantity grows with "
+                "which, and the last one from counting hops.",
 )  # fmt: skip

@@ -86,7 +86,8 @@ QUESTION = Question(
                 "one from each member of its group. D is two gradients that XLA put into one all-reduce, 4,608 and 768 "
                 "bytes. G and I are one permute of 512 bytes: the -start names operand, output and two counters. XLA for "
                 "TPU writes a reduce-scatter in two ways, and H is one of them: a fusion that calls a computation named "
-                "all-reduce-scatter. In that computation, F says what the fusion does. A fourth of what goes into H comes "
-                "out. (The other way is an operation named reduce-scatter.)\n\nB and E only look like collectives: their "
-                "operations are a fusion and a get-tuple-element. If you count words you find both, and F and I too.",
+                "all-reduce-scatter. In that computation, F says what the fusion does. A quarter of the bytes that go into "
+                "H comes out. (The other way is an operation named reduce-scatter.)\n\nB and E only look like collectives: "
+                "their operations are a fusion and a get-tuple-element. If you only search for words, you find these two, "
+                "and F and I too.",
 )  # fmt: skip

@@ -11,8 +11,8 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 BLOCK = (
     WrongCost(
-        "more-constraints", "Constraints were added, and a weight is still gathered. Look for the constraint that puts "
-        "H, or the weight itself, in another place. You can also take a constraint away.", 2,
+        "more-constraints", "Constraints were added, and a weight is still gathered. Look for the constraint that puts H, "
+        "or the weight itself, in another place. You can also remove a constraint.", 2,
         when=lambda o: gathers(o, of=1) and of.constraints(o) > 2),
     WrongValues(
         "relu-forgotten", "There is a relu between the two products. It sets negative hidden values to zero.", 1,
@@ -67,7 +67,8 @@ QUESTION = Question(
                 "one all-reduce of a device's rows of the output. The given constraint wants rows over both axes. Then each "
                 "device needs all hidden units of its rows, so both weights are gathered, and more. If the constraint says "
                 "P('data', None), H itself is gathered, because None means whole, not open. P.UNCONSTRAINED means open. "
-                "P('data', 'model') is right, and so is no constraint at all.\n\nOn the page XLA for CPU moves more than 2 "
-                "million bytes for the given program, against 65,536 without the constraint. XLA for TPU gathers the same "
-                "arrays, in bfloat16, and XLA for GPU in float32. No compiler asked here whether the constraint was wise.",
+                "P('data', 'model') is right, and so is a program without any constraint.\n\nOn the page XLA for CPU moves "
+                "more than 2 million bytes for the given program, against 65,536 without the constraint. XLA for TPU "
+                "gathers the same arrays, in bfloat16, and XLA for GPU in float32. None of these compilers asks whether the "
+                "constraint is wise.",
 )  # fmt: skip

@@ -70,8 +70,8 @@ TOTALS = (
         when=lambda o: _offset(o, lambda totals, d: totals[d - 1] if d else 0 * totals[0])
         or _offset(o, lambda totals, d: totals[d - 1])),
     WrongValues(
-        "every-total-added", "Every shard got the totals of all shards, as from an all-reduce, which knows no order. Only "
-        "the totals before it count.", 2,
+        "every-total-added", "Every shard got the totals of all shards, as an all-reduce would give them. Only the totals "
+        "of the shards before it count.", 2,
         when=lambda o: _offset(o, lambda totals, d: totals.sum(0))),
     WrongValues(
         "from-the-end", "The totals after a shard were added. The totals before it are missing.", 2,
@@ -134,7 +134,7 @@ QUESTION = Question(
                 "row of each shard to the neighbour: 512 bytes, not the shard. Along an uncut dimension a running total is "
                 "local. A softmax needs a maximum and a sum for each column, two small all-reduces.\n\nA running total "
                 "could be as cheap, but XLA for CPU does not know the trick. It gathers everything, and each device repeats "
-                "much of the work. XLA for TPU does the same with as few rows as here; with 1,024 it gathers totals. You "
+                "much of the work. XLA for TPU does the same for as few rows as here; for 1,024 rows it gathers totals. You "
                 "can write it yourself: sums within shards, and offsets from their totals, so n rows move instead of all "
                 "rows. On the page that costs 4,096 bytes instead of 32,768, and a seventh of the FLOPs.",
 )  # fmt: skip

@@ -38,7 +38,7 @@ FREE = (
         when=_rows),
     WrongCost(
         "inner-dimensions-cut", "A dimension that is summed is cut, so there is something to gather or to add. Which "
-        "dimensions stay to the end?", 1, when=_summed_cut),
+        "dimensions remain in the output?", 1, when=_summed_cut),
     WrongCost(
         "one-axis-twice", "A's rows and D's columns are cut over one axis. No device could hold its part of both in the "
         "output, so one of them is brought together.", 2, when=lambda o: bool(o.collectives)),
@@ -64,7 +64,8 @@ ONE = (
         and not _axes_of(of.specs(o)[3], 1)),
     WrongCost(
         "b-and-c-do-not-fit", "B·C is a sum over their common dimension. Cut B's columns and C's rows in the same way, and "
-        "leave A whole. Otherwise there is more to add, or something to gather.", 2, when=lambda o: len(o.collectives) > 1
+        "leave A whole. Otherwise the program has to add up more, or to gather something.",
+        2, when=lambda o: len(o.collectives) > 1
         and (not _inner_cut(o) or bool(_axes_of(of.specs(o)[0], 0) | _axes_of(of.specs(o)[0], 1)))),
 )  # fmt: skip
 
@@ -82,18 +83,17 @@ QUESTION = Question(
         LayoutItem("one", {"H": 4.5, "M": 4.5}, function=of.chain, reference=ONE_SPECS, cases=CHAINS, misconceptions=ONE),
     ),
     hints=(
-        "Somebody has to add if a dimension that is summed over is cut. Which two dimensions of the chain are never "
-        "summed over?",
+        "If a dimension that is summed over is cut, the devices have to add their terms. Which two dimensions of the chain "
+        "are never summed over?",
         "free: only rows of A and columns of D cost nothing to cut. The order of the products decides which cut divides "
         "more work. one: if B and C are cut, where is a sum over 8 devices unavoidable?",
         "one: cut the columns of B and the rows of C over both axes. With A whole, that gives A·B in columns and terms of "
         "A·B·C. After the all-reduce everything is whole, and D can be cut by columns.",
     ),
-    explanation="To move nothing, keep whole all that is summed over: B, C, A's columns and D's rows. Of 6,561 "
-                "combinations of specs, compiled once with XLA for CPU, nine move nothing. One of these has all four "
-                "whole, with eight times the work.\n\nOnly the rows of A, cut over both axes, divide all three products "
-                "by 8. You pay for it in memory: every device holds B and C. If you cut B and C into 8, there is a sum over "
-                "8 devices: one all-reduce of A·B·C. A must be whole for that. D does not have to be: its columns can be "
-                "cut, which divides the last product and the output. The two layers of Megatron-LM (chapter 9) are this B "
-                "and C.",
+    explanation="To move nothing, keep every dimension whole that is summed over: B, C, A's columns and D's rows. Of 6,561 "
+                "combinations of specs, compiled once with XLA for CPU, nine move nothing. One of these has all four whole, "
+                "with eight times the work.\n\nOnly the rows of A, cut over both axes, divide all three products by 8. You "
+                "pay for it in memory: every device holds B and C. If you cut B and C into 8, there is a sum over 8 "
+                "devices: one all-reduce of A·B·C. A must be whole for that. D does not have to be: its columns can be cut, "
+                "which divides the last product and the output. The two layers of Megatron-LM (chapter 9) are this B and C.",
 )  # fmt: skip

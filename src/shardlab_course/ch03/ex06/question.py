@@ -14,26 +14,27 @@ STEPS = (
         "matrix-brought", "A matrix as large as W was brought together, and x is much smaller. Leave W in its place, and "
         "move x.", 1, when=lambda o: gathers(o, of=1)),
     WrongCost(
-        "rows-only", "Rows make finished rows, so every step has to gather x first: six collectives. Which steps take x as "
-        "it is?", 1, when=lambda o: o.kinds == {"all-gather"} and of.runs(o) >= of.STEPS),
+        "rows-only", "A step by rows needs all of x, so every step has to gather x first: six collectives. Which steps take "
+        "x as it is?", 1, when=lambda o: o.kinds == {"all-gather"} and of.runs(o) >= of.STEPS),
     WrongCost(
         "meets-in-every-step", "A reduce-scatter in every step moves no more bytes, but all devices meet six times. If rows "
         "and columns alternate, they meet three times.",
         1, when=lambda o: o.kinds == {"reduce-scatter"} and of.runs(o) == of.STEPS),
     WrongCost(
-        "columns-only", "Columns make terms, so every step ends in a sum over all devices: six collectives, each at twice "
-        "the price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
+        "columns-only", "A step by columns makes terms, so every step ends in a sum over all devices: six collectives, each "
+        "at twice the price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     WrongCost(
         "one-round-a-step", "x lies in the same place after every round of a loop, so each of the six rounds moves it "
         "again. Put a step by columns and a step by rows into one round, and make three rounds.", 3,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathered_in_each_round(o)),
     WrongCost(
-        "rows-before-columns", "x is gathered needlessly. Rows want it whole. Columns take it cut, as it arrives. Begin "
-        "with columns, and leave x as it comes.", 2,
+        "rows-before-columns", "This gather of x is unnecessary. A step by rows needs x whole, but a step by columns takes "
+        "x cut, as it arrives. Begin with columns, and do not gather x first.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _of_x(o, 0)),
     WrongCost(
-        "gathered-between", "x is gathered three times. The sum of the columns' terms leaves x whole, as rows want it. Rows "
-        "leave it cut, as columns want it. If they alternate, they need no gather.", 2,
+        "gathered-between", "x is gathered three times. The sum after a step by columns leaves x whole, as a step by rows "
+        "needs it. A step by rows leaves x cut, as a step by columns needs it. If the two alternate, no gather is "
+        "needed.", 2,
         when=lambda o: _right(o) and "all-reduce" in o.kinds and _gathers_of_x(o) == of.STEPS // 2),
     WrongCost(
         "brought-together-at-the-end", "x is gathered once, and comes out whole. Begin with columns and end with rows. Then "
@@ -79,7 +80,8 @@ QUESTION = Question(
                     atol=1e-4, tolerance="six float32 products one after another"),
     ),
     hints=(
-        "Two layouts of W are two kinds of step. Write down for each: how does it want x, and how does it leave x?",
+        "Two layouts of W are two kinds of step. Write down for each: how must x be cut before it, and how is x cut after "
+        "it?",
         "Columns take x as it arrives and leave terms. When these are summed, x is whole. Which steps can take a whole x at "
         "no cost?",
         "Make three rounds: columns @ x, then rows @ that, each divided by the root of N. A Python loop and lax.fori_loop "

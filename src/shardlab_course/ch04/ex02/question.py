@@ -70,10 +70,10 @@ QUESTION = Question(
     explanation="Case 1 multiplies blocks and is done. Case 2 has two right answers. You can bring the columns of A "
                 "together (I·J·4 bytes). Or each device takes the rows of B that go with its columns, which costs nothing "
                 "because it has all of B. The partial products are then added (2·I·K·4 bytes, because an all-reduce counts "
-                "twice). Case 3 is the second half of that.\n\nIn case 4 one operand has to give up its axis. A and B are "
-                "equally large in the check, so either gather costs the same there. Each budget is the price of the plain "
-                "route. Gathering both operands is right, but too expensive.\n\nto='invarying' changes only the type in "
-                "this program. (The program's derivative would change.) Every device that gathered has the same block, and "
+                "twice). Case 3 needs only this sum.\n\nIn case 4 one operand has to give up its axis. A and B are equally "
+                "large in the check, so either gather costs the same there. Each budget is the price of the straightforward "
+                "way. Gathering both operands is right, but too expensive.\n\nto='invarying' changes only the type in this "
+                "program. (The program's derivative would change.) Every device that gathered has the same block, and "
                 "to='invarying' says so, so out_specs may promise equal copies. check_vma=False would silence the question "
                 "instead of answering it.",
 )  # fmt: skip

@@ -53,16 +53,16 @@ QUESTION = Question(
         program("case_4_columns", ROWS, COLUMNS, COLUMNS, SIDES, TOWARDS_COLUMNS, lambda i, j, k: i != k, v=1.5, h=1.5),
     ),
     hints=(
-        "A device with columns of B can compute the same columns of C, all of them, if it has all of A. What must move?",
+        "A device that holds some columns of B can compute the same columns of C if it has all of A. What must move?",
         "Leave alone the operand whose dimension stays sharded in C. Gather the other one along its sharded dimension.",
         "all_gather the block of A with axis=0 and tiled=True, multiply it with the block of B, and name x in the second "
         "place of out_specs.",
     ),
     explanation="C[I, K_x] needs all of A on every device, I·J·4 bytes. C[I_x, K] would need all of B, J·K·4 bytes. What is "
-                "already in its place does not move. The work is still divided, because the columns of C stay cut. From "
-                "what it holds, device i can compute block (i, i) of C, and no device can compute any other block. P('x', "
-                "'x') would name just these blocks, and no device would hold the others. That is why this spec is not "
-                "legal.\n\nIf the operand that must move is much larger, there is a third way. Gather the smaller one, so "
-                "that C comes out on the wrong side, and turn C with an all-to-all, which moves only C's own shard. The "
-                "check accepts that if it costs no more. The page measures both.",
+                "already in its place does not move. The work is still divided, because the columns of C stay cut. Device i "
+                "can compute block (i, i) of C from what it holds, and no device can compute any other block. P('x', 'x') "
+                "would name just these blocks, and no device would hold the others. That is why this spec is not legal.\n\n"
+                "If the operand that must move is much larger, there is a third way. Gather the smaller one, so that C "
+                "comes out on the wrong side, and turn C with an all-to-all, which moves only C's own shard. The check "
+                "accepts that if it costs no more. The page measures both.",
 )  # fmt: skip

@@ -38,7 +38,8 @@ SCATTERED = (
         1, when=of.stacked),
     WrongProgram(
         "scatter-not-tiled",
-        "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
+        "Without tiled=True the size of the scattered dimension must be the number of devices along the axis, and the "
+        "dimension disappears.",
         2, error="must match shard count"),
 )  # fmt: skip
 
@@ -51,10 +52,10 @@ MECHANISM = why(
         "The same compiler makes this output at half the price if you write the collective yourself. So it did not look for "
         "the cheapest.",
     ),
-    b="The product: its terms already lie along x, so XLA finishes it as it does without the request, and then cuts what "
-    "comes out along x.",
+    b="The product: its terms already lie along x, so XLA adds them up as it does without the request, and then cuts the "
+    "output along x.",
     c=Believed(
-        "The machine: CPUs lack some collectives, so XLA makes these of others.",
+        "The machine: CPUs lack some collectives, so XLA builds these from others.",
         "cpu-lacks-it",
         "XLA for CPU has every collective of the tables: it compiles your `psum_scatter` into a reduce-scatter.",
     ),
@@ -79,11 +80,11 @@ QUESTION = Question(
     ),
     explanation="A reduce-scatter adds the partial products C[I, K]{U_x} and splits the sum in one step: every device "
                 "receives the terms of its own rows only. That moves I·K·4 bytes. An all-reduce moves them twice, and the "
-                "slice after it throws away what the second half brought.\n\nAsked for P('x', None), XLA for CPU still "
-                "compiles an all-reduce and a slice. XLA for TPU does so for arrays as small as the page's. The values are "
-                "right and in the right places, so only the collectives in the compiled program show the difference. A "
-                "prediction from a textbook is not a measurement of a compiler. In shard_map you write the collective, and "
-                "XLA for CPU compiles what you wrote. XLA for TPU makes an all-reduce even of a written psum_scatter. For "
-                "v5e it does so if the array is small or has few rows for each device. Over one axis of eight v5p chips (2 "
-                "by 2 by 2) it did so for every array tried.",
+                "slice after it throws away what the second half brought.\n\nFor P('x', None) XLA for CPU still compiles an "
+                "all-reduce and a slice. XLA for TPU does so for arrays as small as the page's. The values are right and in "
+                "the right places, so only the collectives in the compiled program show the difference. A prediction from a "
+                "textbook is not a measurement of a compiler. In shard_map you write the collective, and XLA for CPU "
+                "compiles what you wrote. XLA for TPU turns even a written psum_scatter into an all-reduce. For v5e it does "
+                "so if the array is small or has few rows for each device. Over one axis of eight v5p chips (2 by 2 by 2) "
+                "it did so for every array tried.",
 )  # fmt: skip

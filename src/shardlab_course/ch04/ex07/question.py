@@ -47,10 +47,10 @@ QUESTION = Question(
         "out = facts['outputs'][0]; return facts['error'] < 1e-5 and out['shard'] == out['shape'] and facts['price'] is not "
         "None and facts['price'] <= 2 * 4 * math.prod(out['shape']).",
     ),
-    explanation="A wrong program can pass a test of any one fact. It may have right values for many times the bytes, few "
-                "bytes for values that nobody added up, or both with the output left in pieces. Together the facts say what "
-                "the product promises. What they leave open is as important. Two all-reduces of half the output, a loop of "
-                "four small ones, or a reduce-scatter and an all-gather cost the same, and XLA for CPU and for v5e choose "
+    explanation="A wrong program can pass a test of any one fact. It may send many times the bytes for right values, or few "
+                "bytes because it adds nothing up. Both may leave the output in pieces. Together the facts say what the "
+                "product promises. What they leave open is as important. Two all-reduces of half the output, a loop of four "
+                "small ones, or a reduce-scatter and an all-gather cost the same, and XLA for CPU and for v5e choose "
                 "differently. A guard that counts collectives may fail with the next version of a compiler, and then nobody "
                 "trusts it. What may be sent is computed from shapes, so the guard holds on meshes that it has never seen.",
 )  # fmt: skip

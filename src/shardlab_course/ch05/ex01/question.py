@@ -33,7 +33,8 @@ DEFAULT = WrongProgram(
     "copies-by-default", "Without a star the numbers must multiply to the number of devices. Write copies as a bare number "
     "or star.",
     1, error="numbers-do-not-multiply")  # fmt: skip
-NO_MESH = WrongProgram("axes-without-mesh", "This one is read without a mesh, so write numbers.", 1, error="mesh-missing")
+NO_MESH = WrongProgram(
+    "axes-without-mesh", "This expression is read without a mesh, so write numbers.", 1, error="mesh-missing")  # fmt: skip
 
 EXPRESSIONS: dict[str, tuple[Misconception, ...]] = {
     "a": (WrongValues("words-in-order-of-dimensions", WORDS, 2, like=_at(("y", "x"), y=4, x=2)),
@@ -46,7 +47,7 @@ EXPRESSIONS: dict[str, tuple[Misconception, ...]] = {
     "d": (DEFAULT, NO_MESH),
     "e": (WrongValues("axes-in-mesh-order", TUPLE, 3, like=_at((("data", "model"),), data=4, model=2)),),
     "f": (WrongValues(
-        "other-axis-named", "This one lies over 'data', and the spec names 'model'.", 1,
+        "other-axis-named", "This expression cuts over 'data', but the spec names 'model'.", 1,
         like=_at((None, None, "data"), WRONG_CUBE, data=4, model=2)),
           WrongValues(
               "ellipsis-ignored", "The spec has None twice before 'model': the last dimension is cut, not the first.", 1,
@@ -58,7 +59,8 @@ SPECS: dict[str, tuple[Misconception, ...]] = {
               "words-in-order-of-dimensions", "Here the rows are cut. c is the second dimension, because it is second on "
               "the left. The order on the right is the order of the mesh.", 1, like=_at(("y",), x=2, y=4))),
     "h": (WrongValues(
-        "star-takes-what-is-left", "All stars share one ratio: here 8 / 2 = 4 is 2 * 2, so r2* is 4 and c* is 2.", 2,
+        "star-takes-what-is-left", "All stars share one ratio. Here two stars share 8 / 2 = 4, so the ratio is 2: r2* is 4 "
+                                   "and c* is 2.", 2,
         like=_at(("x", "y"), x=2, y=4)),),
     "i": (WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), x=2, z=2, y=2)),
           WrongValues(

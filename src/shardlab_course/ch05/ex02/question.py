@@ -22,11 +22,11 @@ MINI = (
         "one-word-wins", "All words of a repeated name cut its dimension, and not only the first.", 2,
         like=of.mistaken(keep=slice(1))),
     WrongValues(
-        "divides-without-stars", '"numbers-do-not-divide" is for expressions with stars. Without a star, numbers that do '
-        'not make n are "numbers-do-not-multiply".', 1, like=of.mistaken(divide=True)),
+        "divides-without-stars", "\"numbers-do-not-divide\" is for expressions with stars. Without a star, numbers whose "
+        "product is not n are \"numbers-do-not-multiply\".", 1, like=of.mistaken(divide=True)),
     WrongValues(
-        "copies-by-default", "Without a star the numbers must multiply to the number of devices. Copies have to be "
-        "written.", 1,
+        "copies-by-default", "Without a star the numbers must multiply to the number of devices. Copies have to be written "
+        "out.", 1,
         like=of.mistaken(lenient=True)),
 )  # fmt: skip
 
@@ -49,7 +49,7 @@ QUESTION = Question(
         "Multiply all numbers, starred or not. The device count divided by that product is the ratio to the power of the "
         "number of stars. Whole numbers only.",
         "re.fullmatch(r'([a-z]*)(\\d*)(\\*?)', word) takes a word apart. To find the root, try r = 1, 2, 3, ... and compare "
-        "r to the power of stars with the share.",
+        "r ** stars with the share.",
     ),
     explanation="Reading, counting and placing are three steps, and only the second is arithmetic. With k stars the sizes "
                 "multiply to (product of all numbers) times r to the power k. That must be the device count, so r is a "

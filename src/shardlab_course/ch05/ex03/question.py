@@ -16,7 +16,8 @@ RULES = (
         "pattern-finds-nothing", "No path contains this pattern. Compare the pattern, letter by letter, with the paths in "
         "the dry run.", 1, error="rule-never-used"),
     WrongProgram(
-        "leaf-forgotten", "Some leaves match no rule. Say how these lie too, cut or whole.", 1, error="leaf-without-rule"),
+        "leaf-forgotten", "Some leaves match no rule. Say for these leaves too whether they are cut or whole.",
+        1, error="leaf-without-rule"),
     WrongProgram(
         "pattern-found-elsewhere", "This leaf and its rule have different numbers of dimensions. Perhaps the rule is meant "
         "for another leaf. A pattern is found anywhere in the path: 'k' is in 'blocks', 'up' finds a kernel and a bias.",
@@ -25,7 +26,7 @@ RULES = (
         "nothing-cut", "No leaf is cut, so every device holds the whole model.", 2,
         like=lambda cuts: all(set(parts) <= {1} for parts in cuts.values())),
     WrongValues(
-        "up-by-rows", "up makes the hidden width, its second dimension. Cut that one, as down cuts its first.", 3,
+        "up-by-rows", "The second dimension of up is the hidden width. Cut that dimension, as down cuts its first.", 3,
         like=of.any_leaf("up/kernel", (1, 0))),
     WrongValues(
         "down-by-columns", "down gets what up has cut, so cut the rows of down like the columns of up.", 3,
@@ -70,7 +71,7 @@ QUESTION = Question(
                 "Within a pair everything is local to a device, and after each pair there is one sum. A bias is cut like "
                 "the output that it is added to: up's is cut, down's is whole. Norms act on the whole width, so their "
                 "scales stay whole.\n\nThe expressions name axes, so one table serves every mesh. A rule names kinds of "
-                "leaves, so the table serves any number of layers. Order and reach can go wrong: the first match decides, "
-                "and a pattern is found anywhere, also 'k' in 'blocks'. `sl.einshard` refuses a table if a leaf has no rule "
-                "or a rule has no leaf, because either is nearly always a slip.",
+                "leaves, so the table serves any number of layers. Order and reach can go wrong. The first match decides, "
+                "and a pattern is found anywhere in a path, so 'k' is found in 'blocks'. `sl.einshard` refuses a table if a "
+                "leaf has no rule or a rule has no leaf, because either is nearly always a mistake.",
 )  # fmt: skip

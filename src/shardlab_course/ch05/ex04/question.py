@@ -53,8 +53,8 @@ FACTOR = (
         "payload-unchanged", "An all-reduce moves the rows of one data shard. There are now 2 such shards instead of 4, so "
         "each has twice as many rows.", 2, like=1),
     WrongValues(
-        "payload-halved", "The weights are cut finer, but the weights do not move. The rows of a data shard move, and there "
-        "are twice as many.", 2, like=0.5),
+        "payload-halved", "The weights are cut into smaller parts, but the weights do not move. The rows of a data shard "
+        "move, and there are twice as many.", 2, like=0.5),
 )  # fmt: skip
 
 MECHANISM = why(

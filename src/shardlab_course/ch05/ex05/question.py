@@ -45,7 +45,7 @@ BACKWARDS = (
         "order-left-to-devices", "Block 0 is on device 0. The order of the devices belongs to the mesh, so make a mesh that "
         "starts with device 7.", 2, like=place((16, 4), axes(x=8), ("x",))),
     WrongProgram(
-        "still-a-text", "This is still a text. sl.make_sharding makes a sharding of it, on a mesh.", 3,
+        "still-a-text", "This is still text. sl.make_sharding turns it into a sharding on a mesh.", 3,
         error="str has no sharding"),
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ MEASURED = (
         "pattern-is-the-path", "A pattern may be found anywhere in the path. Here it has to be the whole path.", 2,
         like=of.measuring(found=re.fullmatch)),
     WrongValues(
-        "unruled-leaf-is-whole", "No rule speaks of this leaf, so nothing says that it is whole. Report None, and do not "
+        "unruled-leaf-is-whole", "No rule matches this leaf, so nothing says that it is whole. Report None, and do not "
         "count it.", 1, like=of.measuring(whole=True)),
     WrongValues(
         "unruled-leaf-counts", "A leaf that no rule finds has no shard, so its bytes do not count.", 1,

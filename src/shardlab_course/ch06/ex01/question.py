@@ -50,17 +50,17 @@ QUESTION = Question(
     hints=(
         "Follow each dimension: where does it go, and which axis does it carry along? A new dimension carries none.",
         "Where operands meet, a whole dimension adapts to a sharded one, and equal shardings stay. If both operands have "
-        "the same axis in the dimension that is summed, nobody can know what you want.",
+        "the same axis in the dimension that is summed, JAX cannot know what you want.",
         "d: after the transpose, the dimension over y is the slower one. e: columns become 4 and 4, and the first takes the "
         "axis. i: only one operand is sharded in the dimension that is summed, so nothing is ambiguous.",
     ),
-    explanation="An axis travels with its dimension. A transpose moves both, a sum takes both away, and a new dimension "
-                "has no axis. Where two operands meet element by element, a whole dimension adapts to a sharded one, "
-                "because a slice of what a device holds is free. So f is cut both ways. A merged dimension has the axes "
-                "of both, the slower dimension's first. (If only the faster one has an axis, JAX asks: see 6.2.) A split "
-                "gives the axis to the first part.\n\nOnly h has no answer. Each device can make a term of X @ V, and "
-                "whether their sum should be whole, cut or left open is a decision about communication. JAX leaves it to "
-                "you. In i JAX does not ask, because U is whole and JAX has a rule for the type of the product. "
-                "Something moves all the same. For this product XLA adds terms by an all-reduce; with U of 24 columns it "
-                "gathers X instead. JAX finds all these types while it traces, and jax.eval_shape finds the same ones.",
+    explanation="An axis travels with its dimension. A transpose moves both, a sum takes both away, and a new dimension has "
+                "no axis. Where two operands meet element by element, a whole dimension adapts to a sharded one, because a "
+                "slice of what a device holds is free. So f is cut in both dimensions. A merged dimension has the axes of "
+                "both, the slower dimension's first. (If only the faster has an axis, JAX asks: see 6.2.) A split gives the "
+                "axis to the first part.\n\nOnly h has no answer. Each device can make a term of X @ V, and whether their "
+                "sum should be whole, cut or left open is a decision about communication. JAX leaves it to you. In i JAX "
+                "does not ask, because U is whole and JAX has a rule for the type of the product. Something moves all the "
+                "same. For this product XLA adds terms by an all-reduce; with U of 24 columns it gathers X instead. JAX "
+                "finds all these types while it traces, and jax.eval_shape finds the same ones.",
 )  # fmt: skip

@@ -100,18 +100,18 @@ QUESTION = Question(
     ),
     hints=(
         "Read each message as a question. Three of them even name the argument that takes the answer.",
-        "contraction takes out_sharding. merged does too, but in JAX 0.12 that costs a gather: reshard there. picked "
-        "takes it in .at[ids].get. For clash and added, jax.reshard one operand so that no axis is used twice.",
+        "contraction takes out_sharding. merged takes it too, but JAX 0.12 then gathers, so use jax.reshard. picked takes "
+        "it in .at[ids].get. For clash and added, jax.reshard one operand so that no axis is used twice.",
         "clash: make B whole, with P(). added: give B the sharding of A. merged: first use jax.reshard to let y cut b "
         "instead of s; then the two dimensions merge.",
     ),
     explanation="An error of the type system is a question about communication that JAX does not answer for you. "
-                "contraction: where should the sum lie? If it is cut into rows, each device adds only its own rows. "
-                "clash: which operand gives up its axis? B, because the output does not need that axis there. If you only "
-                "give out_sharding, XLA finds a way too; on a mesh of 2 by 4 it adds a permute.\n\nadded: from columns to "
-                "rows each device needs one part of its neighbours' blocks. That is an all-to-all; a gather brings "
-                "everything. merged: the same all-to-all, before the reshape. (jnp.reshape takes out_sharding as well: "
-                "with JAX 0.10 XLA for CPU finds the all-to-all, with 0.12 it gathers.) picked: every device takes the "
-                "rows that it holds, and zeros for the others. An all-reduce adds these few numbers, however large the "
-                "table is. In Auto mode all five run as they stand, and you learn the answers from the compiled program.",
+                "contraction: where should the sum lie? If it is cut into rows, each device adds only its own rows. clash: "
+                "which operand gives up its axis? B, because the output does not need that axis there. If you only give "
+                "out_sharding, XLA finds a way too; on a mesh of 2 by 4 it adds a permute.\n\nadded: from columns to rows "
+                "each device needs one part of every other device's block. That is an all-to-all; a gather brings "
+                "everything. merged: the same all-to-all, before the reshape. (jnp.reshape takes out_sharding as well: with "
+                "JAX 0.10 XLA for CPU finds the all-to-all, with 0.12 it gathers.) picked: every device takes the rows that "
+                "it holds, and zeros for the others. An all-reduce adds these few numbers, however large the table is. In "
+                "Auto mode all five run as they stand, and you learn the answers from the compiled program.",
 )  # fmt: skip

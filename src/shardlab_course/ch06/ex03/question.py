@@ -48,7 +48,8 @@ TERMS = (
     AMBIGUOUS,
     WrongCost(
         "sum-already-paid",
-        "The terms are added up already. Nothing has to move as long as the type says that the sum is still owed.",
+        "The terms have already been added up. Nothing has to move as long as the type says that they are still to be "
+        "added.",
         2, when=lambda o: bool(o.kinds & {"all-reduce", "reduce-scatter"}) and not o.terms[0]),
     GATHERED_TERMS,
 )  # fmt: skip
@@ -92,11 +93,11 @@ QUESTION = Question(
         "late: write three dots with the unreduced out_sharding, add them with +, and then reshard once to P().",
     ),
     explanation="If A has its columns over x and B its rows, the product is a sum over devices, C[I, K]{U_x}. You choose "
-                "what the type says next: whole, cut into rows or columns, or left as it is. The last choice moves "
-                "nothing, because nobody has added; the check adds the terms to judge its values. Each device can add "
-                "its terms of several products, so three products cost the bytes of one.\n\nA relu and a bias do not "
-                "commute with the sum, so JAX refuses them as long as the sum is owed. On Auto axes there is no such "
-                "type, and XLA decides when it adds. For a sum of three all-reduced products, XLA for TPU sends one sum, "
-                "and XLA for CPU sends all three in one all-reduce. In exercise 10.4 the same type keeps a gradient's "
-                "all-reduce out of a loop.",
+                "what the type says next: whole, cut into rows or columns, or left as it is. The last choice moves nothing, "
+                "because nothing is added up; the check adds the terms to judge its values. Each device can add its terms "
+                "of several products, so three products cost the bytes of one.\n\nA relu and a bias do not commute with the "
+                "sum, so JAX refuses them as long as the terms are still to be added. On Auto axes there is no such type, "
+                "and XLA decides when it adds. For a sum of three all-reduced products, XLA for TPU sends one sum, and XLA "
+                "for CPU sends all three in one all-reduce. In exercise 10.4 the same type keeps a gradient's all-reduce "
+                "out of a loop.",
 )  # fmt: skip

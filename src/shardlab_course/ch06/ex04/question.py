@@ -42,7 +42,7 @@ AUDIT = (
                               "permutes.",
         1, like=of.mistaken(gathers=True)),
     WrongValues(
-        "start-forgotten", "An asynchronous collective has -start after its name, and moves as many bytes.",
+        "start-forgotten", "An asynchronous collective has -start after its name, and moves the same bytes.",
         2, like=of.mistaken(found=lambda hlo: re.search(rf" ({of.KINDS})\(", hlo))),
     WrongValues(
         "tuples-have-blanks",
@@ -77,7 +77,7 @@ QUESTION = Question(
         )),
     ),
     hints=(
-        "Ask two questions of two witnesses. Is there a collective in the compiled text? Do the two types shard each "
+        "Look at the compiled text and at the types. Is there a collective in the text? Do the two types shard each "
         "dimension alike?",
         "In the text an operation stands between a blank and its bracket; names and op_name do not. In a type, the axes "
         "follow each @, up to the next comma that is not in brackets.",
@@ -88,9 +88,9 @@ QUESTION = Question(
                 "needs no other device, and its type is sharded like its input. Still, XLA for CPU, as it comes with JAX "
                 "0.10, does not split a batch of FFTs, so it gathers all rows, transforms them all on every device, and "
                 "slices. Values, placement and type are right. XLA for TPU splits the batch and moves nothing, with the "
-                "same types.\n\nA softmax along a sharded dimension has to communicate, here by two small all-reduces, "
-                "and its type does not show that either. Explicit mode raises an error where its rules end, and not "
-                "wherever something moves: along a sharded dimension it refuses a sort, and lets an FFT pass. Only the "
-                "compiled text knows. An audit of ten lines in a test keeps such a surprise from coming back. Chapter 13 "
-                "makes this FFT local, with shard_map.",
+                "same types.\n\nA softmax along a sharded dimension has to communicate, here by two small all-reduces, and "
+                "its type does not show that either. Explicit mode raises an error where its rules end, and not wherever "
+                "something moves: along a sharded dimension it refuses a sort, and lets an FFT pass. Only the compiled text "
+                "shows whether something moves. An audit of ten lines in a test keeps such a surprise from coming back. "
+                "Chapter 13 makes this FFT local, with shard_map.",
 )  # fmt: skip

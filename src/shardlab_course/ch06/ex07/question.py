@@ -19,7 +19,8 @@ COPIES = (
         1, like=1),
     WrongValues(
         "before-not-after",
-        "That was so before: the sum comes out over y, in 4 parts, with a copy for each place along x.", 1, like=2),
+        "That was true before the change: the sum comes out over y, in 4 parts, with a copy for each place along "
+        "x.", 1, like=2),
     WrongValues("parts-not-copies", "All eight hold something, but not all hold the same part.", 1, like=8),
 )  # fmt: skip
 FULLY = (
@@ -39,8 +40,9 @@ FULLY = (
         1, when=lambda o: lies(o, ("y",)) and not any(o.terms)),
     WrongCost(
         "other-order",
-        "Each element has one device, but often not one that held it after the sum, so blocks have to be sent. Let y stay "
-        "the slower of the two axes.", 2, when=lambda o: lies(o, (("x", "y"),)) and right(o, of.column_sums)),
+        "Each element is on one device, but often on a device that did not hold it after the sum, so blocks have to be "
+        "sent. Let y stay the slower of the two axes.",
+        2, when=lambda o: lies(o, (("x", "y"),)) and right(o, of.column_sums)),
     WrongCost(
         "made-whole", "The sum is whole on every device, or was whole at some point.",
         1, when=lambda o: products.shape(o) == o.inputs[0].shape[1:] and (
@@ -58,7 +60,7 @@ FULLY = (
 
 MECHANISM = why(
     "What does a spec say about a mesh axis that it does not name?",
-    a="Nothing is cut over that axis: all devices along it hold the same.",
+    a="Nothing is cut over that axis: all devices along it hold the same part.",
     b=Believed(
         "Nothing: JAX spreads the array over that axis too, if it divides the array.",
         "rest-is-spread",
@@ -96,9 +98,9 @@ QUESTION = Question(
     ),
     explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all other devices hold "
                 "copies. On 2 by 4, P('x') leaves four copies of each element. The sum itself, cut over y, had left two. "
-                "The change to P('x') moves data as well.\n\nWith both axes in one entry, a one-dimensional array is "
-                "spread over all eight devices. If y is the slower axis, every device keeps a part of what it holds, and "
-                "nothing moves after the sum. If x is the slower one, blocks change places first. With psum_scatter in "
-                "shard_map even the sum costs half, as XLA for CPU compiles it (chapter 8 has the exception). That a "
-                "published text has this mistake shows how little a spec alone tells. Look at the picture.",
+                "The change to P('x') moves data as well.\n\nWith both axes in one entry, a one-dimensional array is spread "
+                "over all eight devices. If y is the slower axis, every device keeps a part of what it holds, and nothing "
+                "moves after the sum. If x is the slower one, blocks change places first. With psum_scatter in shard_map "
+                "even the sum costs half, as XLA for CPU compiles it (chapter 8 has the exception). A published text has "
+                "this mistake, which shows how little a spec alone tells you. Look at the picture.",
 )  # fmt: skip

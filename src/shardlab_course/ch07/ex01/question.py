@@ -59,15 +59,15 @@ QUESTION = Question(
     hints=(
         "There are three steps for each device: cut its block out of every array, run the body on the blocks, and put "
         "what it returns in its place. Then take the next device.",
-        "A dimension of the output has as many parts as the axes of its entry have devices together. Devices that differ "
-        "only in axes that out_spec omits write to the same place.",
+        "The number of parts of an output dimension is the product of the sizes of the axes in its entry. Devices that "
+        "differ only in axes that out_spec omits write to the same place.",
         "itertools.product over the axes gives coordinates. block_of(entry, ...) says which block, on the way in and out. "
         "Go through the devices backwards, so that the first one writes last.",
     ),
-    explanation="Without collectives shard_map is no more than this: cut, apply, put together. in_specs cut, and an axis "
-                "they omit makes copies. out_specs put together, and an axis they omit says that the copies are equal. "
-                "Your emulator does not ask whether they are, and takes the first. jax.shard_map looks at types and "
-                "refuses what it cannot prove. Nothing ties the two specs together: the output's shape follows from the "
-                "returned block and out_specs alone. The grader's oracle shares no line with yours. It gets the slices "
-                "from the index maps of shardings, and it agrees with jax.shard_map.",
+    explanation="Without collectives shard_map is no more than this: cut, apply, put together. in_specs cut the arrays, and "
+                "an axis that they omit makes copies. out_specs put the blocks together, and an axis that they omit says "
+                "that the copies are equal. Your emulator does not ask whether they are, and takes the first. jax.shard_map "
+                "looks at types and refuses what it cannot prove. Nothing ties the two specs together: the output's shape "
+                "follows from the returned block and out_specs alone. The grader's oracle shares no line with yours. It "
+                "gets the slices from the index maps of shardings, and it agrees with jax.shard_map.",
 )  # fmt: skip

@@ -28,8 +28,8 @@ UNCHECKED = (
 HOLDERS = (
     WrongValues(
         "believes-the-sharding",
-        "The sharding says that all eight hold the same block. It only repeats what out_specs claimed; nobody "
-        "looked.", 2, like=8),
+        "The sharding says that all eight hold the same block. It only repeats what out_specs claimed; nothing checked the "
+        "claim.", 2, like=8),
 )  # fmt: skip
 HONEST = (
     PROMISE, LEFT,
@@ -55,7 +55,7 @@ MECHANISM = why(
         "The output is as long as one block and has the numbers of the first one. Nothing was put together, and nothing "
         "was added.",
     ),
-    b="It claims that all devices hold the same, and nobody compares.",
+    b="It claims that all devices hold the same block, and nothing checks the claim.",
     c=Believed(
         "It gives the first block to all devices.",
         "first-is-copied",

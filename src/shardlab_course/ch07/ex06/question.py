@@ -28,8 +28,8 @@ OVERFLOW = WrongValues(
     when=of.constant_subtracted)  # fmt: skip
 PART_OF_ROW = WrongValues(
     "part-of-the-row-summed",
-    "The maximum is right, but the sum is not that of the whole row, and far below the maximum it is zero. Add up the "
-    "block's columns, then psum over x. Then divide, or take the logarithm.", 2,
+    "The maximum is right, but the sum is not that of the whole row. On a device whose columns are far below the maximum it "
+    "is zero. Add up the block's columns, then psum over x. Then divide, or take the logarithm.", 2,
     when=of.sums_a_part)  # fmt: skip
 ONE_MAXIMUM = WrongValues(
     "one-maximum-for-all-rows",
@@ -38,8 +38,8 @@ ONE_MAXIMUM = WrongValues(
     when=lambda o: of.overflows(o, of.one_maximum))  # fmt: skip
 MEAN = WrongValues(
     "mean-for-maximum",
-    "You subtracted something from the row, such as its mean, that lies far below some logit. The exponential of the "
-    "difference is too large for float32. No logit lies above the maximum.", 2,
+    "You subtracted something other than the row's maximum, such as its mean, and some logit lies far above it. The "
+    "exponential of the difference is too large for float32. No logit lies above the maximum.", 2,
     when=lambda o: of.overflows(o, of.row_means))  # fmt: skip
 SOFTMAX = (
     LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,

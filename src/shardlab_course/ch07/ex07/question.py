@@ -54,8 +54,7 @@ QUESTION = Question(
                     atol=1e-4, tolerance="float32 elimination of well-conditioned systems"),
     ),
     hints=(
-        "Print the shapes of both blocks inside the body. What does jnp.linalg.solve make of a right-hand side of shape "
-        "[1, n]?",
+        "Print the shapes of both blocks inside the body. How does jnp.linalg.solve read a right-hand side of shape [1, n]?",
         "Either take the one system out of its block and put the solution back in, or tell JAX that the first dimension "
         "is a batch.",
         "Body: jnp.linalg.solve(A[0] + 16 * jnp.eye(n), b[0])[None]. Specs: P(mesh.axis_names) on all three, which cuts "

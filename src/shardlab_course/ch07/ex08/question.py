@@ -12,8 +12,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 WRONG_KINDS = (
     WrongValues(
         "rows-are-independent-so-free",
-        "Rows are independent, and you know it. XLA for CPU does not: it partitions what it has a rule for, and gathers the "
-        "rest. (XLA for TPU has a rule for the two best values of short rows.)", 1,
+        "Rows are independent, and you know it. XLA for CPU does not: it partitions operations for which it has a rule, and "
+        "gathers the operands of all others. (XLA for TPU has a rule for the two best values of short rows.)", 1,
         like=lambda got: not got),
     WrongValues(
         "thinks-of-sums", "Nothing is added up. XLA for CPU brings all rows to every device.", 1,

@@ -15,8 +15,8 @@ QUESTION = Question(
         "device did this block begin?",
         "After i hops to the next device, device d holds the block that began on (d - i) % n. In the output, its place is "
         "that number times the rows of a block.",
-        "Make zeros for the whole array. Put your own block at row d times r, for blocks of r rows. Then n - 1 times: "
-        "ppermute, and dynamic_update_slice_in_dim at row ((d - i) % n) times r. out_specs=P() needs check_vma=False.",
+        "Make zeros for the whole array, and put your block of r rows at row d*r. Then, n - 1 times, call ppermute and "
+        "write the arrival at row ((d-i)%n)*r with dynamic_update_slice_in_dim. out_specs=P() needs check_vma=False.",
     ),
     explanation="There are n blocks and n - 1 hops. In each hop every device sends one block to its neighbour and gets one. "
                 "Over all hops that is (n - 1) / n of the gathered array per device. Only the index algebra can go wrong. "

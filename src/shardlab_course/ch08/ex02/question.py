@@ -29,8 +29,8 @@ PARTS = WrongProgram(
 SUMMING = (
     WrongValues(
         "same-chunk-everywhere",
-        "In each round every device adds its chunk of the same number, so different chunks meet in one sum. Which chunk "
-        "is due depends on axis_index.", 2, when=of.same_chunk_everywhere),
+        "In each round all devices add the chunk with the same number, so different chunks meet in one sum. Which chunk is "
+        "due depends on axis_index.", 2, when=of.same_chunk_everywhere),
     WrongValues(
         "term-counted-twice",
         "Every sum has one device's term twice: n terms need n - 1 additions.", 2, when=lambda o: of.miscounted(o, 1)),

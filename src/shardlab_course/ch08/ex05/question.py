@@ -56,13 +56,13 @@ QUESTION = Question(
         "last row need?",
         "Two permutes: last rows go to the next device, first rows to the one before. No pair leads from the last device "
         "to the first, so ppermute leaves zeros there.",
-        "above = ppermute(x[-1:], [(i, i + 1), ...]), below = ppermute(x[:1], [(i + 1, i), ...]); concatenate above, x, "
-        "below, and combine three slices of it that are shifted by one.",
+        "above = ppermute(x[-1:], [(i, i + 1), ...]), below = ppermute(x[:1], [(i + 1, i), ...]). Concatenate above, x and "
+        "below. Combine three slices of the longer array, each shifted by one row.",
     ),
     explanation="The exchange of edges, or halos, is the collective of grids, images and convolutions. What moves is the "
-                "surface of a block, not the block, so it stays cheap however large the blocks grow. The permutation is "
-                "the boundary condition: with a closed ring of pairs the array is a circle, with an open chain it is a "
-                "line. ppermute gives zeros to whoever is nobody's target, so the zeros beyond the ends cost nothing. A "
-                "closed ring and a mask afterwards is right too.\n\nThe two permutes do not wait for each other, and the "
+                "surface of a block, not the block, so it stays cheap however large the blocks grow. The permutation is the "
+                "boundary condition: with a closed ring of pairs the array is a circle, with an open chain it is a line. "
+                "ppermute gives zeros to a device that is the target of no pair, so the zeros beyond the ends cost nothing. "
+                "A closed ring and a mask afterwards is right too.\n\nThe two permutes do not wait for each other, and the "
                 "inner rows wait for neither. A compiler may compute the inner rows meanwhile.",
 )  # fmt: skip

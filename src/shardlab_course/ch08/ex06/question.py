@@ -8,7 +8,7 @@ from shardlab_judge.question import Question, WrongValues
 
 STEPS = (
     WrongValues(
-        "one-phase-only", "Adding up is half of it. The sum has to come back, in the same number of steps.", 1,
+        "one-phase-only", "Adding up is half of the work. The sum also has to come back, in the same number of steps.", 1,
         like=of.steps_with(once=True)),
     WrongValues(
         "tree-as-deep-as-wide", "A tree halves the number of holders in each step: it takes log2(n) steps, not n - 1.", 2,

@@ -21,7 +21,8 @@ WRONG_SHAPES = (
         1, like=lambda said: said["e"] in ([1, 6], [1, 24])),
     WrongValues(
         "scatter-cuts-anything",
-        "Without tiled=True the scattered dimension must be as long as the axis has devices: 8 over 4 is an error.",
+        "Without tiled=True the size of the scattered dimension must be the number of devices along the axis: 8 over 4 is "
+        "an error.",
         2, like=lambda said: isinstance(said["g"], list)),
     WrongValues(
         "exchange-changes-the-size",
@@ -33,7 +34,8 @@ MECHANISM = why(
     "What do these collectives do with the devices if you do not write `tiled=True`?",
     a="They treat the devices as a dimension, as long as the axis: a gather adds it, a scatter takes it away.",
     b=Believed(
-        "They join or cut a dimension in as many pieces as there are devices, wherever that number divides it.",
+        "They join one piece from each device, or cut a dimension into one piece for each device, wherever the number of "
+        "devices divides it.",
         "pieces-that-divide",
         "Then g would be no error, because 4 divides 8. That is what `tiled=True` does, in i.",
     ),

@@ -27,7 +27,8 @@ COMPOSE = (
         1, when=scattered),
     WrongProgram(
         "scatter-not-tiled",
-        "Without tiled=True the scattered dimension must be as long as the axis has devices, and it disappears.",
+        "Without tiled=True the size of the scattered dimension must be the number of devices along the axis, and the "
+        "dimension disappears.",
         2, error="must match shard count"),
     WrongValues(
         "gather-not-tiled", "Without tiled=True the gather stacks the devices' parts along a new dimension.",
@@ -56,5 +57,5 @@ QUESTION = Question(
                 "more than an identity. Between the halves every device holds a finished n-th of the sum. Whatever is done "
                 "to it there is done once instead of n times: the optimizer's step in ZeRO, a normalization in sequence "
                 "parallelism. And if no device needs the whole sum, omit the second half.\n\nto='invarying' says that all "
-                "devices gathered the same. After ppermute no type could say so. Here JAX knows it.",
+                "devices gathered the same array. After ppermute no type could say so, but after a gather JAX knows it.",
 )  # fmt: skip

@@ -27,8 +27,8 @@ EXCHANGE = (
         2, when=of.right_blocks),
     WrongProgram(
         "not-tiled",
-        "Without tiled=True the split dimension must be as long as the axis has devices, and a new dimension appears for "
-        "them.",
+        "Without tiled=True the size of the split dimension must be the number of devices along the axis, and a new "
+        "dimension appears for the devices.",
         2, error="to equal x.shape"),
 )  # fmt: skip
 

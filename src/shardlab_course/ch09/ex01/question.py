@@ -41,8 +41,8 @@ LAST_WHOLE = WrongCost(
     "takes n times the memory.", 2,
     letters="MF", when=of.last_whole)  # fmt: skip
 FIRST_WHOLE = WrongCost(
-    "first-left-whole", "A device needs only the columns of a first weight that belong to its hidden units. Left whole, "
-    "that weight takes n times the memory.", 2, letters="MF", when=of.first_whole)  # fmt: skip
+    "first-left-whole", "A device needs only the columns of a first weight that belong to its hidden units. If that weight "
+    "is left whole, it takes n times the memory.", 2, letters="MF", when=of.first_whole)  # fmt: skip
 WEIGHTS_WHOLE = WrongCost(
     "weights-whole",
     "No weight is cut, so every device holds and computes everything.",

@@ -49,7 +49,7 @@ QUESTION = Question(
                     cases=(of.bias_case(LINE, 16, 24, 96), of.bias_case(WIDE, 8, 24, 80))),
     ),
     hints=(
-        "Ask of each bias: is it added to finished numbers, or to terms?",
+        "For each bias, ask: is it added to finished numbers, or to terms?",
         "b1 belongs to hidden units, so it is cut with them. b2 belongs to the finished output.",
         "relu(x @ w1 + b1) with b1 as P('model'), then psum of the product with w2, then + b2, which every device holds "
         "whole.",

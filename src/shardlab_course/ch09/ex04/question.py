@@ -59,8 +59,8 @@ BLOCK = (
         "scattered them, or to parts along the other dimension. Tokens are dimension 0.", 3,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
     WrongProgram(
-        "scatter-not-tiled", "Without tiled=True the scattered dimension must be as long as the axis has devices, and it "
-        "disappears.", 3, error="must match shard count"),
+        "scatter-not-tiled", "Without tiled=True the size of the scattered dimension must be the number of devices along "
+        "the axis, and the dimension disappears.", 3, error="must match shard count"),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -84,10 +84,10 @@ QUESTION = Question(
         "and + x, both on your own tokens.",
     ),
     explanation="The all-reduce of the plain block is a reduce-scatter and an all-gather, one right after the other. Here "
-                "they are moved apart. Between the scatter of one block and the gather of the next are the norm, the "
-                "bias, the residual and the dropout, which work token by token. The price, as XLA for CPU compiles it, is "
-                "the same: an array of T·D numbers, twice for each block.\n\nWhat shrinks is everything in between: a "
-                "device holds, and computes, T / n tokens instead of T. An all-reduce and a slice give the same values "
-                "for one and a half times the price. If you gather before the norm, you move no more bytes, but every "
-                "device then norms every token.",
+                "they are moved apart. Between the scatter of one block and the gather of the next are the norm, the bias, "
+                "the residual and the dropout, which work token by token. The price, as XLA for CPU compiles it, is the "
+                "same: an array of T·D numbers, twice for each block.\n\nWhat shrinks is everything in between: a device "
+                "holds, and computes, T / n tokens instead of T. An all-reduce and a slice give the same values for one and "
+                "a half times the price. If you gather before the norm, you move no more bytes, but every device then "
+                "normalizes every token.",
 )  # fmt: skip

@@ -27,12 +27,12 @@ DROPPED = (
         "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p, so p is the "
         "share that stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
     WrongValues(
-        "one-mask-for-each-line", "All rows of a slice, or all its columns, drop the same places. The mask has one row or "
+        "one-mask-for-each-line", "In some slice all rows, or all columns, drop the same places. The mask has one row or "
         "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
         when=of.lines_alike),
     WrongValues(
-        "mask-is-a-pattern", "If you shift the mask of some slice by some rows and columns, it agrees with itself, another "
-        "slice's mask or another seed's mask more often than random numbers do. So the mask was counted, shifted or "
+        "mask-is-a-pattern", "The mask of some slice, shifted by some rows and columns, agrees with itself, with another "
+        "slice's mask or with another seed's mask more often than random numbers would. So the mask was counted, shifted or "
         "repeated, and not drawn for each element.", 2, when=of.counted),
     WrongValues(
         "same-mask-everywhere", "Several slices have the same mask: their devices use the same key, or the same part of a "
@@ -52,7 +52,7 @@ DROPPED = (
 MECHANISM = why(
     "Where do the numbers come from?",
     a=Believed(
-        "From a state that each device has for itself, and that the key starts.",
+        "From a state that each device keeps for itself, and that the key initializes.",
         "own-state",
         "Then the masks would differ, but all devices had the same one. A key has no state.",
     ),

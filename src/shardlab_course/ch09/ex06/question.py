@@ -17,8 +17,8 @@ HEADS = (
         "all-heads-everywhere", "A device needs only the kv heads that its own query heads read.", 1,
         like=of.heads_with(keys="all")),
     WrongValues(
-        "kv-heads-dealt-out", "With fewer kv heads than devices, some devices get none here. But their query heads read "
-        "one, so several devices must hold the same kv head.", 2, like=of.heads_with(keys="even")),
+        "kv-heads-dealt-out", "With fewer kv heads than devices, your function gives some devices no kv head. But every "
+        "query head reads a kv head, so several devices must hold the same one.", 2, like=of.heads_with(keys="even")),
     WrongValues(
         "one-head-each", "With fewer devices than kv heads, a device has several groups of query heads and reads one kv "
         "head for each group.", 2, like=of.heads_with(keys="first")),

@@ -16,8 +16,8 @@ STEP = (
         "whole-gradients-reduced", "A device has gradients only for its own part of the weights: divide by the number of "
         "devices along `model`.", 2, like=of.step_with(weights=False)),
     WrongValues(
-        "all-reduce-counted-once", "This is half of it. An all-reduce is a reduce-scatter and an all-gather, so it counts "
-        "twice. (Or you counted two bytes for a number, and float32 has four.)", 1,
+        "all-reduce-counted-once", "This is half of the price. An all-reduce is a reduce-scatter and an all-gather, so it "
+        "counts twice. (Or you counted two bytes for a number, and float32 has four.)", 1,
         like=of.step_with(reductions=1)),
     WrongValues(
         "forward-only", "X's gradient is a sum over `model` too, so there is an all-reduce on the way back.", 1,
@@ -63,12 +63,12 @@ QUESTION = Question(
                          (192, 96, 240, 6), (96, 32, 264, 12), (512, 256, 3328, 16))),
     ),
     hints=(
-        "Ask of each sum: what differs between the devices that take part? Hidden units are cut along one axis, tokens "
+        "For each sum, ask: what differs between the devices that take part? Hidden units are cut along one axis, tokens "
         "along the other.",
         "Along `model` activations are added up: T / data tokens of D numbers, forward and backward. Along `data` "
         "gradients are added up: each device's share of W1 and of W2.",
-        "model: 2 passes, 2 for an all-reduce, 4 bytes, T / data · D. data: 2 for an all-reduce, 4 bytes, 2 · D · F / "
-        "model. An axis of size 1 costs nothing.",
+        "model: multiply 2 passes, 2 for an all-reduce, 4 bytes and T / data · D. data: multiply 2 for an all-reduce, 4 "
+        "bytes and 2 · D · F / model. An axis of size 1 costs nothing.",
     ),
     explanation="Forward, bytes move only over `model`, and only for the tokens of one row of the mesh. Backward, the "
                 "gradient of X is a sum over hidden units, so over `model`, and it is as large as Y. The gradients of the "

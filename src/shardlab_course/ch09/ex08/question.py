@@ -30,7 +30,7 @@ GUARD = (
         "layer. Every right program sends exactly that, so the limit needs no margin.",
                  "some-again", "doubled", "weights-gathered", "last-unsummed"),
     lets_through("error-too-wide", "It accepts a stack in which each device forgets a hidden unit. Such an error is many "
-        "times what rounding in bfloat16 leaves.",
+        "times larger than that of rounding in bfloat16.",
                  "unit-lost", "last-unsummed"),
 )  # fmt: skip
 
@@ -38,7 +38,7 @@ QUESTION = Question(
     "9.8", "A guard for a stack of layers", difficulty=3, minutes=25, optional=True,
     items=(GuardItem("stack_holds", {"G": 8}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),),
     hints=(
-        "Each layer owes one sum of the activations. How many bytes does that sum have, and where do you read the number "
+        "Each layer needs one sum of the activations. How many bytes does that sum have, and where do you read the number "
         "of layers and the dtype?",
         "The weights have the layers as their first dimension. A sum is an all-reduce of the activations' shape, in their "
         "dtype. Its price is twice its bytes.",

@@ -37,7 +37,7 @@ STEP = (
         "The loss is the mean over the batch. The gradient of the sum is larger by the number of terms.",
         1, like=descended(summed=True)),
     WrongValues(
-        "uphill", "The weights moved along the gradient, which makes the loss larger. Subtract it.",
+        "uphill", "The weights moved along the gradient, which makes the loss larger. Subtract the gradient.",
         1, like=descended(rate=-RATE)),
     WrongValues(
         "gradient-returned", "These are the gradients. The question asks for the weights after one step.", 1, like=slopes),
@@ -49,8 +49,8 @@ STEP = (
         1, like=descended(rate=RATE / 2)),
     WrongCost(
         "pmap-habit",
-        "With the check on, in shard_map, the gradient of a weight that does not vary is already a sum over the devices. "
-        "For local means this sum is n times too large. A pmean of it changes nothing, and a psum multiplies it by n "
+        "In shard_map with the check on, the gradient of a weight that does not vary is already a sum over the devices. For "
+        "local means this sum is n times too large. A pmean of the sum changes nothing, and a psum multiplies the sum by n "
         "again. With the check off, or with weights that were cast to varying, a psum of the local means' gradients is n "
         "times their mean.",
         3, when=lambda o: o.manual and of.steps_too_long(o)),

@@ -79,8 +79,8 @@ QUESTION = Question(
         "Print jax.typeof of a gradient inside the body. Does it say {V:data}? If not, what must have happened to it?",
         "JAX already sums over the devices, so the right thing must be summed. Either make the loss the global mean "
         "before you differentiate, or make the weights vary, so that JAX inserts no sum.",
-        "Either jax.grad of a function that returns jax.lax.pmean(loss, 'data'). Or jax.lax.pcast(W, 'data', "
-        "to='varying') for each weight, jax.grad, and pmean of the gradients.",
+        "Either take jax.grad of a function that returns jax.lax.pmean(loss, 'data'). Or apply jax.lax.pcast(W, 'data', "
+        "to='varying') to each weight, take jax.grad, and average the gradients with pmean.",
     ),
     explanation="All devices use a weight that does not vary, so its gradient is a sum over all devices: the transpose of "
                 "the free cast to varying is a psum, and jax.grad inserts it. For n local means this sum is n times the "

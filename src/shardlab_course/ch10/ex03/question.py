@@ -60,9 +60,9 @@ QUESTION = Question(
         "transpose, again a psum, and the division by 8: what is left?",
     ),
     explanation="With check_vma=False no type says that the weights are the same everywhere, so jax.grad leaves each device "
-                "with the gradient of what it computed itself. c is that and nothing more. a averages, which is right, as "
-                "it was in pmap. b differentiates a pmean: psum's transpose is then psum, the eight cotangents of 1 add up "
-                "to 8, the division makes it 1 again, and each device gets its own gradient. d averages those, which is "
+                "with the gradient of what it computed itself. c returns that and nothing more. a averages, which is right, "
+                "as it was in pmap. b differentiates a pmean: psum's transpose is then psum, the eight cotangents of 1 add "
+                "up to 8, the division makes it 1 again, and each device gets its own gradient. d averages those, which is "
                 "right. e sums them: 8 times too much.\n\nSo d is the only one that is right in both worlds, and with the "
                 "check it moves twice the bytes. b and c are worse than wrong: out_specs=P() promises equal copies, these "
                 "copies differ, and printing shows only device 0's.",

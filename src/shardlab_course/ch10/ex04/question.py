@@ -17,7 +17,7 @@ MICRO = (
         3, error="unreduced while"),
     WrongProgram(
         "accumulator-does-not-vary",
-        "What a loop in shard_map carries varies over data either before a round or after it, and not both. For example, it "
+        "The carry of a loop in shard_map varies over data either before a round or after it, but not both. For example, it "
         "goes in as fresh zeros and comes out varying, or the round sums it. Start from a value that varies, such as "
         "zeros_like of the weights that you cast, and sum after the loops.",
         3, error="manual axis types do not match"),
@@ -28,7 +28,7 @@ MICRO = (
         1, when=lambda o: of.runs(o) == len(o.inputs[0]) * len(o.inputs[1]) and _stacked(o)),
     WrongCost(
         "all-reduce-each-microbatch",
-        "The reduction left only the loop over layers. It still runs once for each microbatch.",
+        "The reduction is outside the loop over layers, but it still runs once for each microbatch.",
         2, when=lambda o: of.runs(o) == len(o.inputs[1]) and _stacked(o)),
     WrongCost(
         "all-reduce-each-layer",
@@ -80,13 +80,13 @@ QUESTION = Question(
         "Where does the gradient of a replicated weight get its sum? Which type of weight leaves the sum to you?",
         "Cast the weights to reduced once, before the loop. Then their gradients are unreduced, and you may add unreduced "
         "arrays. Everything that you add must be unreduced.",
-        "reshard W to P(reduced={'data'}); zeros resharded to P(unreduced={'data'}) as accumulator; scan over (X, Y), "
-        "adding jax.grad; reshard the total to P().",
+        "Reshard W to P(reduced={'data'}). As the accumulator, reshard zeros to P(unreduced={'data'}). Scan over (X, Y), "
+        "and add jax.grad in each round. Reshard the total to P().",
     ),
-    explanation="With replicated weights each backward step has to give a replicated gradient, so it sums at once, "
-                "inside the loop over layers, which is inside the loop over microbatches. That is 15 all-reduces for 3 "
-                "layers and 5 microbatches. XLA for CPU leaves these sums in their loops. XLA for TPU and for GPU take them "
-                "out of a single loop that only adds gradients up, and not out of these two.\n\nThe type does not depend on "
+    explanation="With replicated weights each backward step has to give a replicated gradient, so it sums at once, inside "
+                "the loop over layers, which is inside the loop over microbatches. That is 15 all-reduces for 3 layers and "
+                "5 microbatches. XLA for CPU leaves these sums in their loops. XLA for TPU and for GPU take them out of a "
+                "single loop that only adds gradients up, but not out of these two loops.\n\nThe type does not depend on "
                 "the compiler: the transpose of the free cast to reduced is the reduction, so the cast's place in the "
                 "forward program is the reduction's place in the backward one. In between everything is unreduced. Few "
                 "operations accept that, and the sum of two such arrays, which is all that accumulation needs, is one of "

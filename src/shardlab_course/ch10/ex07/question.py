@@ -44,7 +44,8 @@ NETWORK = (
         "another-number-of-steps", "The question asks for five steps. These weights are those after four or six.",
         1, when=lambda o: any(_after(o, steps) for steps in (4, 6))),
     WrongValues(
-        "uphill", "The weights moved along the gradient. Subtract it.", 1, like=descended(rate=-RATE, steps=STEPS)),
+        "uphill", "The weights moved along the gradient. Subtract the gradient.",
+        1, like=descended(rate=-RATE, steps=STEPS)),
     WrongCost(
         "hidden-units-gathered",
         "The hidden units, or the weights, are gathered in every step. Leave them cut over model. Then only the outputs "
@@ -71,10 +72,10 @@ QUESTION = Question(
     ),
     hints=(
         "The weights arrive whole. What in your program cuts them, and does it do so before the first step?",
-        "Columns of W1 with b1, and rows of W2, as in chapter 4's case 3. Then only the outputs are summed over model, "
-        "and the gradients of what each device holds over data.",
-        "nnx.Param(W1, out_sharding=(None, 'model'), mesh=mesh) cuts at once, and so does with_sharding_constraint. Then "
-        "five times nnx.grad(loss)(model, X, Y) and an update: nnx.update, or nnx.Optimizer with optax.sgd(0.1).",
+        "Cut the columns of W1 together with b1, and the rows of W2, as in chapter 4's case 3. Then only the outputs are "
+        "summed over model. The gradients of a device's part are summed over data.",
+        "nnx.Param(W1, out_sharding=(None, 'model'), mesh=mesh) cuts at once, and so does with_sharding_constraint. Then, "
+        "five times, call nnx.grad(loss)(model, X, Y) and update with nnx.update, or with nnx.Optimizer and optax.sgd(0.1).",
     ),
     explanation="An nnx.Param holds an array and notes about it. The notes cut something only where code applies them. "
                 "Given out_sharding and a mesh, nnx.Param applies them itself, by a sharding constraint. With "

@@ -54,6 +54,6 @@ QUESTION = Question(
                 "of devices. Values show both. Bytes do not show the second. They show the first only as too few bytes "
                 "sent, and no upper limit rejects that.\n\nValues cannot show a mean that was taken twice, one mean for "
                 "each microbatch, a gather of all gradients, or a whole batch that was sent to every device. These programs "
-                "are right, and they move two to forty-three times the bytes here. Data parallelism owes one all-reduce "
-                "of the weights' bytes, in as many pieces as a compiler likes.",
+                "are right, and they move two to forty-three times the bytes here. Data parallelism needs one all-reduce of "
+                "the weights' bytes, in as many pieces as a compiler likes.",
 )  # fmt: skip

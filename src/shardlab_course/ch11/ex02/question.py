@@ -16,10 +16,12 @@ TRAIN = (
         "not gathered, or all_gather lacks to='invarying'.",
         3, error="can't be statically inferred|Unsupported pcast from=varying"),
     WrongValues(
-        "first-use-only", "E is used twice, and its gradient is the sum over both uses. This is the first use's alone.",
+        "first-use-only", "E is used twice, and its gradient is the sum over both uses. This is the gradient of the first "
+                          "use alone.",
         1, like=of.trained(uses=(1, 0))),
     WrongValues(
-        "second-use-only", "E is used twice, and its gradient is the sum of both uses. This is the second use's alone.",
+        "second-use-only", "E is used twice, and its gradient is the sum of both uses. This is the gradient of the second "
+                           "use alone.",
         1, like=of.trained(uses=(0, 1))),
     WrongValues(
         "without-correction",
@@ -34,8 +36,8 @@ TRAIN = (
     WrongValues("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
     WrongValues(
         "gradients-summed",
-        "Each gradient is summed over devices, from means over their own samples, so it is n times the gradient of the "
-        "mean. Adam hides nearly all of it from the weights. m and v show it.",
+        "Each gradient is a sum over devices of gradients of their own means, so it is n times the gradient of the mean. "
+        "Adam hides nearly all of it from the weights. m and v show it.",
         3, when=lambda o: _scaled(o, dict(o.case.axes)["data"])),
     WrongCost(
         "weights-cut",

@@ -21,8 +21,8 @@ QUESTION = Question(
         "is its transpose?",
         "Gather inside the function that you differentiate, and differentiate with respect to the slices. Then the "
         "backward pass scatters.",
-        "In the body: a loss that gathers each w with all_gather(w, 'data', tiled=True) and returns pmean of the mean "
-        "over its own samples. Then jax.grad of it with respect to the tuple of slices.",
+        "In the body, write a loss that gathers each w with all_gather(w, 'data', tiled=True) and returns pmean of the mean "
+        "over the device's own samples. Then take jax.grad of this loss with respect to the tuple of slices.",
     ),
     explanation="The transpose of an all-gather, without to='invarying', is a reduce-scatter: each slice gets contributions "
                 "back from n devices, and they are summed on the device that owns it. So you write FSDP's backward pass by "

@@ -16,8 +16,8 @@ GATHERS = (
         1, like=4),
     WrongValues(
         "first-layer-spared",
-        "The backward pass needs no first weight. But this checkpoint recomputes the layer's product and tanh, and these "
-        "need it.",
+        "The backward pass does not need the first weight. But this checkpoint recomputes the layer's product and tanh, and "
+        "these need it.",
         2, like=7),
 )  # fmt: skip
 
@@ -33,7 +33,8 @@ LEAN = (
     WrongCost(
         "checkpoint-without-effect",
         "There is a barrier, but no weight is gathered again: the output of all_gather is kept. Either the policy keeps "
-        "it, under its name or before it gets one. Or the gather, or the product that needs it, is outside the checkpoint.",
+        "that output, by its name or before the output gets a name. Or the gather, or the product that needs it, is outside "
+        "the checkpoint.",
         3, when=lambda o: right(o) and _barriers(o) > 0 and _gathers(o) <= _depth(o)),
     WrongCost(
         "some-gathered-again", "Some weights are gathered again, and others are kept. No layer should keep its gathered "

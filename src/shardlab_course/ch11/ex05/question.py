@@ -13,14 +13,14 @@ RATIO = (
         "That counts the all-reduce of data parallelism once. It is a reduce-scatter and an all-gather, twice the bytes.",
         1, like=lambda got: float(got) == 3),
     WrongValues(
-        "as-much", "That is FSDP with its gathered weights kept. To give them up, it gathers each a second time.",
+        "as-much", "That is FSDP with its gathered weights kept. If it gives them up, it gathers each weight a second time.",
         1, like=lambda got: float(got) == 1),
     WrongValues(
         "scatter-as-all-reduce",
         "Two gathers and an all-reduce would be twice as much. But a gradient has to reach only the device that keeps it.",
         1, like=lambda got: float(got) == 2),
     WrongValues(
-        "other-way-round", "That is data parallelism's traffic as a part of FSDP's. The question is the other way round.",
+        "other-way-round", "That is data parallelism's traffic as a fraction of FSDP's. The question asks for the inverse.",
         1, like=lambda got: abs(float(got) - 2 / 3) < 0.01),
 )  # fmt: skip
 

@@ -31,7 +31,7 @@ DONATION = (
     WrongCost(
         "gradient-donated",
         "The gradient, or the count, is given away. An output of the same size may take its memory, because matching "
-        "ignores meaning. But the caller gets no successor of it.",
+        "ignores meaning. But the function returns no successor of it.",
         3, when=lambda o: bool(o.donated - {0, 1, 2})),
     WrongCost(
         "nothing-donated",

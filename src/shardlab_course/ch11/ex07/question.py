@@ -61,8 +61,8 @@ QUESTION = Question(
     ),
     hints=(
         "How many bytes are too many? And which array in the last table is at least as large as that?",
-        "Multiply the shape of all weights by four bytes, and by two. Which arrays of a step have this shape, and in which "
-        "dtype? The listing says what is gathered.",
+        "Take the shape of all weights, and count its bytes at four and at two bytes an element. Which arrays of a step "
+        "have this shape, and in which dtype? The listing says what is gathered.",
         "For each change take a copy of `held` in which its arrays have their new sizes: {**held, **after}. Add up all of "
         "its values, and compare with `room`.",
     ),

@@ -25,7 +25,8 @@ BOTH = (
         "halves-all-the-way", "Half a chunk goes each way, but all the way round. Whole chunks only need to go half round.",
         3, when=lambda o: of.all_round_twice(o) and rings.largest(o) < block_bytes(o, 0)),
     WrongCost(
-        "all-round-both-ways", "Chunks go all the way round in both directions, so each comes twice. Half round is enough.",
+        "all-round-both-ways", "Chunks go all the way round in both directions, so each arrives twice. Half round is "
+                               "enough.",
         3, when=lambda o: of.all_round_twice(o) and rings.largest(o) == block_bytes(o, 0)),
 )  # fmt: skip
 
@@ -48,7 +49,7 @@ QUESTION = Question(
         "With a ring that sends to d - 1, device d holds chunk (d + i) % n after i hops. Multiply it with the rows of that "
         "chunk, and pass it on; neither needs the other.",
         "In round i: dynamic_slice_in_dim(w, (d + i) % n * k, k), add x @ part, and in all rounds but the last, ppermute x. "
-        "Both ways: multiply right with rows d - i, left with d + i.",
+        "With both directions, the right-moving chunk meets rows d-i, the left-moving one d+i.",
     ),
     explanation="No device ever holds the gathered array. A product with it is a sum over chunks, and you may add up a sum "
                 "in any order. Each device begins with its own chunk, a different one on each device, and goes on with the "

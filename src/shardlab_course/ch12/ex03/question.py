@@ -75,10 +75,10 @@ QUESTION = Question(
     ),
     explanation="The text has a loop's body once, and the machine runs it in every round; known_trip_count in the loop's "
                 "own line says how many there are. So one permute in a loop and seven permutes in the text have the same "
-                "payload. A common slip is fori_loop(0, n) with a hop in every round: that makes n hops instead of n - 1, "
-                "on eight devices a seventh more bytes.\n\nIf the loop is unrolled, the compiler sees all rounds and can "
+                "payload. A common mistake is fori_loop(0, n) with a hop in every round: that makes n hops instead of n - "
+                "1, on eight devices a seventh more bytes.\n\nIf the loop is unrolled, the compiler sees all rounds and can "
                 "order them freely, but the program grows with n. A loop stays small. If the compiler plans its body "
                 "separately from the rest, a round's hop can only hide behind that round's product. Then it may matter "
-                "whether the product uses the chunk at hand or the one that has just arrived: in the second case nothing "
-                "is left to run beside the hop.",
+                "whether the product uses the chunk at hand or the one that has just arrived: in the second case nothing is "
+                "left to run beside the hop.",
 )  # fmt: skip

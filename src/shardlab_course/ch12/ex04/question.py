@@ -36,8 +36,8 @@ CANCEL = (
     "factors cancel."
 )
 MOST = (
-    WrongValues("half-as-many", "These are half as many as the right answer. " + CANCEL, 3, like=of.most_with(times=0.5)),
-    WrongValues("twice-as-many", "These are twice as many as the right answer. " + CANCEL, 3, like=of.most_with(times=2)),
+    WrongValues("half-as-many", "This is half of the right answer. " + CANCEL, 3, like=of.most_with(times=0.5)),
+    WrongValues("twice-as-many", "This is twice the right answer. " + CANCEL, 3, like=of.most_with(times=2)),
     WrongValues(
         "both-ways-is-no-faster", "With both directions a device gets twice the bytes in the same time.", 3,
         like=of.most_with(ways=1)),

@@ -42,8 +42,8 @@ OVERLAPPED = (
         "local-scores-only", "Queries were compared with their own device's tokens only: the output has too few columns.", 1,
         when=lambda o: o.placements[0].shape[1] * rings.devices(o) == o.inputs[0].shape[0]),
     WrongValues(
-        "transposed", "These are the transposed scores. Queries are X W with W as it is, and each row of the output belongs "
-        "to a query.", 2, like=of.scores_transposed),
+        "transposed", "These are the transposed scores. Queries are X W, where W is not transposed, and each row of the "
+        "output belongs to one query.", 2, like=of.scores_transposed),
     WrongCost(
         "summed-instead-of-gathered", "An all-reduce brings tokens together too, but it moves twice the bytes of an "
         "all-gather.", 2, when=lambda o: sends_a_part(o, "all-reduce")),
@@ -72,7 +72,7 @@ QUESTION = Question(
                 "may split a collective into a start and a done, and put between them what needs neither. XLA for TPU v5e "
                 "does so at 2048 by 4096 bfloat16 numbers, and not at this exercise's size.\n\nSo you write overlap by "
                 "leaving something independent. The queries of a device's own tokens need no other device if they are "
-                "computed from the block. Computed from the gathered array they are the same numbers, and wait for all of "
-                "it. The order of two independent lines makes no difference. The order of Python is not the order of the "
-                "machine.",
+                "computed from the block. If they are computed from the gathered array, they are the same numbers, but they "
+                "wait for all of it. The order of two independent lines makes no difference. The order of Python is not the "
+                "order of the machine.",
 )  # fmt: skip

@@ -62,7 +62,8 @@ MECHANISM = why(
         "Whether rows mix: if each is transformed alone, nothing moves.", "mathematics-decides",
         "Rows mix in none of the four programs, and the ledger shows what moved: a compiler has rules for operations, and "
         "does not know what you know."),
-    b="Whether it knows how to cut the operation: what it cannot cut, it gathers, and computes on every device.",
+    b="Whether it knows how to cut the operation: if it does not, it gathers the operand, and every device computes "
+      "everything.",
     c=Believed(
         "Whether `vmap` or a type tells it that rows are independent.", "saying-it-helps",
         "The ledger shows the same bytes with and without `vmap`: the operation is the same, and so is the rule for it."),

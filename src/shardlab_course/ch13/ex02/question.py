@@ -42,7 +42,8 @@ SLAB = (
         "One dimension is transformed and the other is not. Transform each while it is whole.",
         1, like=transformed(0)),
     WrongValues(
-        "one-dimension-twice", "The same dimension is transformed twice; after the exchange the other one is due.",
+        "one-dimension-twice", "The same dimension is transformed twice; after the exchange the other one has to be "
+                               "transformed.",
         1, like=transformed(1, 1)),
     WrongValues(
         "rows-again",

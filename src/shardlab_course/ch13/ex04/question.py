@@ -12,7 +12,7 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 RFFT = WrongProgram(
     "half-the-waves",
-    "rfft leaves n // 2 + 1 waves of n points, and the mesh axis does not divide that number. Use fft, or pad the waves "
+    "rfft returns n // 2 + 1 waves for n points, and the mesh axis does not divide that number. Use fft, or pad the waves "
     "before the exchange.", 2, error=r"split_axis \((11|17|21)\) has to be divisible")  # fmt: skip
 POISSON = (
     all_of_it(of.potential), RFFT, SWAPPED, UNTILED,
@@ -78,10 +78,10 @@ QUESTION = Question(
         "square is zero, multiply by zero.",
     ),
     explanation="In k-space the Laplacian is a multiplication by -k², so a division solves the equation, entry by entry. "
-                "Nothing moves for it, whatever the sharding of the spectrum. One exchange brings the spectrum into "
-                "columns, it is divided there, and one exchange brings the field back into rows.\n\nYou have to know "
-                "which wavenumbers a device has. fftfreq of the block's width looks plausible and is wrong: it gives "
-                "every device the same few waves, as if its block were the whole spectrum. If you cut the array of "
-                "wavenumbers with the spec of the columns, they are right by construction. At k = 0 the equation only "
-                "says that the density's mean cannot be balanced. The field's mean is free, and we choose zero.",
+                "Nothing moves for this division, whatever the sharding of the spectrum. One exchange brings the spectrum "
+                "into columns, it is divided there, and one exchange brings the field back into rows.\n\nYou have to know "
+                "which wavenumbers a device has. fftfreq of the block's width looks plausible and is wrong: it gives every "
+                "device the same few waves, as if its block were the whole spectrum. If you cut the array of wavenumbers "
+                "with the spec of the columns, they are right by construction. At k = 0 the equation only says that the "
+                "density's mean cannot be balanced. The field's mean is free, and we choose zero.",
 )  # fmt: skip

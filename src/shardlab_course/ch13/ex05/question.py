@@ -64,8 +64,8 @@ SOLVER = (
         when=if_right(of.conjugate_gradients, lambda o: not o.manual)),
     WrongCost(
         "residual-made-anew",
-        "Two vectors travel in every round; one is enough, for the product with p. The residual b - Ax needs no product "
-        "of its own: it is r - alpha A p. A dot product needs a sum of numbers, not a vector.", 2,
+        "Two vectors travel in every round; one is enough, for the product with p. The new residual needs no product of its "
+        "own: it is r - alpha A p. A dot product needs a sum of numbers, not a vector.", 2,
         when=if_right(of.conjugate_gradients,
                        lambda o: count(o, "all-gather") + count(o, "reduce-scatter") >= 2 * of.loops(o)
                        and of.products_twice(o))),

@@ -32,7 +32,8 @@ SUBSTITUTION = (
     WrongValues(
         "half-way", "This solves L transposed times x = b, only the way up. First solve L y = b.", 1, like=of.solved_up),
     WrongValues(
-        "down-twice", "Both systems were solved with L. The second one has its transpose, and goes from the bottom up.", 1,
+        "down-twice", "Both systems were solved with L. The second one has the transpose of L, and is solved from the "
+                      "bottom up.", 1,
         like=of.down_twice),
     WrongValues(
         "diagonal-blocks-only", "Each device solved with its own diagonal block, as if there were no others.", 1,

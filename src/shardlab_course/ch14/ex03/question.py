@@ -25,8 +25,8 @@ REDUCTION = (
     WrongValues("never-reduced", "Each device returned its own row; nothing was added.", 1, local=of.own_host),
     WrongCost(
         "full-bytes-on-slow-axis",
-        "Every device sends a whole row along dcn: let the devices of a host divide the row's sum among them first, and "
-        "send a part each.",
+        "Every device sends a whole row along dcn: let the devices of a host divide the row's sum among them first, and let "
+        "each send one part.",
         1, when=lambda o: of.is_sum(o) and of.sends_whole(o)),
     WrongCost(
         "scattered-over-the-slow-axis",

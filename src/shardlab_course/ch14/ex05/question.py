@@ -28,7 +28,8 @@ RESUME = (
         "not-continued", "That is the state with which this part begins; the steps from `first` to `last` are missing.",
         2, like=of.not_continued),
     WrongValues(
-        "never-restored", "The second part begins anew, so the steps of the first are lost: restore its checkpoint.",
+        "never-restored", "The second part starts again from the beginning, so the steps of the first are lost: restore its "
+                          "checkpoint.",
         1, like=of.from_zeros),
     WrongValues(
         "nothing-under-that-name",
@@ -53,11 +54,10 @@ QUESTION = Question(
         "dtype, sharding=new)})['W'].",
     ),
     explanation="A checkpoint holds values and where they belong in the global array. (Orbax also notes which devices had "
-                "them, but a sharding that you give takes precedence.) So each process writes the shards that it has, "
-                "each shard once. Later each process reads the slices that its own devices need, whatever the mesh. The "
-                "number of processes may differ too.\n\nA run consists of more than arrays. Save the rest with them: the "
-                "step number, the random key, the place in the data. Saving is a collective action, with a barrier before "
-                "the checkpoint counts as complete, so a save by process 0 alone hangs. JAX refuses "
-                "np.save(np.asarray(W)) if a process lacks parts, and to gather the array first you need one host that "
-                "can hold it all.",
+                "them, but a sharding that you give takes precedence.) So each process writes the shards that it has, each "
+                "shard once. Later each process reads the slices that its own devices need, whatever the mesh. The number "
+                "of processes may differ too.\n\nA run consists of more than arrays. Save the rest with them: the step "
+                "number, the random key, the place in the data. Saving is a collective action, with a barrier before the "
+                "checkpoint counts as complete, so a save by process 0 alone hangs. JAX refuses np.save(np.asarray(W)) if a "
+                "process lacks parts, and gathering the array first requires one host that can hold all of it.",
 )  # fmt: skip

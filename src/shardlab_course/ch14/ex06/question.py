@@ -77,7 +77,7 @@ QUESTION = Question(
                     draw=of.draw_training),
     ),
     hints=(
-        "grid: a row is a host. gradients: of all that moves, what is small, and what grows with the batch?",
+        "grid: a row is a host. gradients: which of the arrays that could move are small, and which grow with the batch?",
         "Samples stay on their host; hidden units are cut within a host. Then only gradients are summed between hosts, "
         "and each device has a part of them.",
         "In the loss, constrain X and Y to P('host'), W1 to P(None, 'local') and W2 to P('local', None); constrain the "

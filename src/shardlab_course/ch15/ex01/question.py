@@ -100,10 +100,11 @@ QUESTION = Question(
     hints=(
         "Go through the single-device program line by line. Which lines sum over heads, hidden units or the vocabulary? "
         "These have a psum over model. Which shapes are now a block's?",
-        "The softmax needs a maximum, a sum of exponentials and one logit per token: three reductions over model. The loss "
-        "is a pmean over data, before you differentiate. Gradients need nothing.",
-        "pmax of jax.lax.stop_gradient(logits.max(-1)). The right logit: where tokens equal axis_index('model') times the "
-        "number of own columns plus arange, else zero; then psum. Speeds: zeros_like of the blocks.",
+        "The softmax needs a maximum, a sum of exponentials and one logit per token: three reductions over model. Take the "
+        "pmean over data inside the loss, before you differentiate. The gradients then need nothing more.",
+        "Take pmax of jax.lax.stop_gradient(logits.max(-1)). For the right logit, psum the logits where tokens equal "
+        "axis_index('model') times the number of own columns plus arange, else zero. Make speeds with zeros_like of the "
+        "blocks.",
     ),
     explanation="Four sums cross the model axis in a forward step: one after the heads, one after the hidden units, and "
                 "two for the loss, whose bytes do not depend on the vocabulary. Backward there is one sum for each place "

@@ -150,8 +150,8 @@ QUESTION = Question(
     ),
     hints=(
         "A device holds the embedding whole and an m-th of the other weights, 6 bytes each. It has batch / data sequences.",
-        "Over model: 4 all-reduces per layer and step, one before the vocabulary, each the size of the device's tokens. "
-        "Over data: one, of the gradients of what the device holds. An axis of one device moves nothing.",
+        "Over model there are 4 all-reduces per layer and step, and one before the vocabulary, each as large as the "
+        "device's tokens. Over data there is one, of the device's own gradients. An axis of one device moves nothing.",
         "choose: for every m that divides the devices, and whose data axis divides the batch, compute the costs; drop "
         "what does not fit; take the smallest (bytes over both axes, m).",
     ),

@@ -43,8 +43,8 @@ PIPELINE = (
             "the sharding of W.", 3),
     WrongProgram(
         "carry-does-not-vary",
-        "The loop's carry starts as the same zeros on every device and comes out varying over stage; cast it to varying "
-        "before the loop.",
+        "The loop's carry starts as zeros that are equal on every device, and comes out varying over stage; cast the zeros "
+        "to varying before the loop.",
         3, error=CARRY),
     WrongProgram(
         "cast-again", "Weights that in_specs cut vary from the start; cast only what is the same on all devices.",

@@ -57,7 +57,7 @@ MIXTURE = (
         1, local=of.own_experts),
     WrongValues(
         "back-to-another-place",
-        "Tokens have experts' answers to other tokens: undo the first all_to_all with split and concat exchanged, and "
+        "Tokens got the experts' answers to other tokens: undo the first all_to_all with split and concat exchanged, and "
         "read at the expert and place where you wrote.",
         3, when=of.shifted_back),
     WrongValues(
@@ -95,16 +95,16 @@ QUESTION = Question(
         "together? Which dimension does all_to_all split?",
         "A token's place is the number of earlier tokens with the same expert: a cumulative sum of one-hot rows. Places "
         "beyond the room are dropped: x.at[...].set(..., mode='drop').",
-        "parcels [E, room, D]; all_to_all(parcels, 'expert', 0, 1, tiled=True) is [E/n, n*room, D]. Two einsums. Back with "
-        "1, 0. Read with .at[expert, place].get(mode='fill', fill_value=0).",
+        "parcels [E, room, D]; all_to_all(parcels, 'expert', 0, 1, tiled=True) is [E/n, n*room, D]. Apply two einsums. "
+        "all_to_all with 1, 0 brings the answers back. Read them with .at[expert, place].get(mode='fill', fill_value=0).",
     ),
     explanation="Shapes are static and parcels have equal size, so the number of tokens that an expert takes is fixed "
                 "before the tokens are known. That number is the capacity. Each device packs room places for each expert. "
                 "all_to_all turns 'sorted by expert on every device' into 'sorted by device at every expert'. The same "
-                "exchange with split and concat swapped brings the answers back to the places that the device "
-                "remembers.\n\nThe places move each way. They are about 1.25 times the device's tokens if an expert's share "
-                "of them is large, and more where rounding up to a whole place counts, as for 64 experts and 24 tokens. "
-                "Gathering moves all tokens, and the answers have to come back as well: with 24 tokens per device, and as "
-                "many experts as devices, it costs more even on two. Empty places travel too, and full experts drop tokens, "
-                "which keep their own vector. Training usually adds a loss that makes routers spread tokens evenly.",
+                "exchange with split and concat swapped brings the answers back to the places that the device remembers.\n\n"
+                "The places move each way. They are about 1.25 times the device's tokens if an expert's share of them is "
+                "large, and more where rounding up to a whole place counts, as for 64 experts and 24 tokens. Gathering "
+                "moves all tokens, and the answers have to come back as well: with 24 tokens per device, and as many "
+                "experts as devices, it costs more even on two devices. Empty places travel too, and full experts drop "
+                "tokens, which keep their own vector. Training usually adds a loss that makes routers spread tokens evenly.",
 )  # fmt: skip

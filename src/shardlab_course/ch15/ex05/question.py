@@ -53,9 +53,9 @@ QUESTION = Question(
                 "could give them a cut, so moments made this way under jit are whole. A reshape that splits a dimension "
                 "leaves the cut on the major part. If a loop walks over that part, each round's slice is on few devices. A "
                 "replicated carry must be whole after each round, and XLA for CPU sums in each; XLA for TPU sees that each "
-                "round only adds, and sums once, after the loop.\n\nA scale shared by all tokens has a gradient that sums "
-                "over every axis that cuts the tokens. Padding hid that, because only the first block had tokens. A "
-                "product with one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the weights "
-                "as floats (XLA for TPU as bfloat16, twice the stored bytes): ask for the stored numbers on every device, "
-                "and then widen them. On one device none of these mistakes changes a value, and on many only one does.",
+                "round only adds, and sums once, after the loop.\n\nThe gradient of a scale shared by all tokens sums over "
+                "every axis that cuts them. Padding hid that, because only the first block had tokens. A product with "
+                "one_hot reads the whole table, an index reads rows. In case 6 XLA for CPU sends the weights as floats (XLA "
+                "for TPU as bfloat16, twice the stored bytes): ask for the stored numbers on every device, and then widen "
+                "them. On one device none of these mistakes changes a value, and on many devices only one does.",
 )  # fmt: skip

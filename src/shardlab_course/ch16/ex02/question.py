@@ -21,7 +21,7 @@ HELD = (
         "devices-without-heads", "With fewer key heads than devices, a device without a key head would have query heads and "
         "nothing to read. Each device holds at least one.", 1, like=of.held_with(idle=True)),
     WrongValues(
-        "same-in-each-cut", "This deals out one and the same thing in every cut. `cut` says what is dealt out.", 1,
+        "same-in-each-cut", "This deals out the same thing in every cut. `cut` says what to deal out.", 1,
         like=of.held_with(always="sequence")),
 )  # fmt: skip
 LARGEST = (
@@ -33,7 +33,8 @@ LARGEST = (
         "memories-pooled", "This treats all memories as one. What a device has left over helps no other device.", 3,
         like=of.pooled),
     WrongValues(
-        "batch-of-one-device", "Cut by batch, this is the number of sequences on one device. Every device has as many.", 3,
+        "batch-of-one-device", "If the cache is cut by batch, this is the number of sequences on one device. Every device "
+                               "has that many.", 3,
         like=of.largest_with(on_all=False)),
     WrongValues(
         "less-than-none", "If the weights alone do not fit, no sequence does, and the answer is 0.", 3,
@@ -58,14 +59,14 @@ QUESTION = Question(
         "get?",
         "The fullest device gets the number divided by the devices, rounded up. Of key heads it gets at least one.",
         "largest_batch: subtract a device's part of the weights from its memory, and divide what is left by `held` of one "
-        "sequence, rounded down. Cut by batch, each device has room for as many.",
+        "sequence, rounded down. If the cache is cut by batch, each device has room for that many.",
     ),
-    explanation="Cut by heads, a device cannot hold less than one key head. With fewer key heads than devices, further "
-                "devices only add copies. Cut by sequence there is no such limit, because a cache has many more positions "
-                "than a slice has devices. Cut by batch, a sequence is never divided. So the cache of a single long "
-                "sequence must fit on one device, and devices without a sequence are idle during attention.\n\nThe ledger "
-                "decides what is possible before "
-                "bytes decide what is fast. It leaves out what a step needs temporarily: here that is small, because a step "
-                "has one row for each sequence. A server also does not know the lengths in advance. It takes memory for a "
-                "sequence in pages as the sequence grows, and the same ledger says how many pages there are.",
+    explanation="If the cache is cut by heads, a device cannot hold less than one key head. With fewer key heads than "
+                "devices, further devices only add copies. If it is cut by sequence, there is no such limit, because a "
+                "cache has many more positions than a slice has devices. If it is cut by batch, a sequence is never "
+                "divided. So the cache of a single long sequence must fit on one device, and devices without a sequence are "
+                "idle during attention.\n\nThe ledger decides what is possible before bytes decide what is fast. It omits "
+                "what a step needs temporarily: here that is small, because a step has one row for each sequence. A server "
+                "also does not know the lengths in advance. It takes memory for a sequence in pages as the sequence grows, "
+                "and the same ledger says how many pages there are.",
 )  # fmt: skip

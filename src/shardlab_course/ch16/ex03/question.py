@@ -50,15 +50,14 @@ QUESTION = Question(
     hints=(
         "Which device has position `at`, and at which place of its own block? What must the other devices do?",
         "In shard_map, at - axis_index('x') * block is the place in the block, if it lies between 0 and the block's length. "
-        "A device for which it does not writes back what is there.",
+        "Every other device writes back what is there.",
         "own = at - index * m; i = clip(own, 0, m - 1); write where(own == i, new, k[:, i]) at i. Then jax.jit with "
         "static_argnums=0 and donate_argnums=1.",
     ),
     explanation="One device has the position, and the new vectors are on all devices, so nothing has to move. The other "
                 "devices run the same program and must leave their blocks alone. They compute a place that lies outside of "
-                "their block, and no error comes of it: a place beyond the end is moved inside or dropped, and a negative "
-                "one counts from the end. So each device writes at a place that is surely inside, either the new vectors "
-                "or the "
+                "their block, and no error is raised: a place beyond the end is moved inside or dropped, and a negative one "
+                "counts from the end. So each device writes at a place that is surely inside, either the new vectors or the "
                 "old ones.\n\nThe donated cache lets XLA write into its memory. Without donation the program makes a new "
                 "cache, copies all of the old one into it for the sake of one position, and needs room for both.",
 )  # fmt: skip

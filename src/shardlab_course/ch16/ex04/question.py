@@ -37,7 +37,8 @@ ATTEND = (
         "empty-block", "A device without a single filled position has the maximum -inf, and -inf - (-inf) is not a number. "
         "Subtract a maximum over all devices.", 3, when=of.empty),
     WrongCost(
-        "cache-moved", "Keys or values of the cache were moved. What a device makes of its positions is much smaller.", 1,
+        "cache-moved", "Keys or values of the cache were moved. What a device computes from its positions is much "
+                       "smaller.", 1,
         when=of.cache_moves),
     WrongCost(
         "scores-moved", "The scores of all positions went to every device. A device needs a maximum and a sum of them.", 2,
@@ -46,8 +47,8 @@ ATTEND = (
         "parts-gathered", "Every device received the results of every other. They are only added up, and a psum moves fewer "
         "bytes.", 3, when=of.parts_gathered),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, and the type still varies over it: something was not "
-        "summed over x.", 3, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
+        "was not summed over x.", 3, error="can't be statically inferred"),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -30,15 +30,15 @@ SERVE = (
         "logits-gathered", "All logits were brought to every device. A device needs the largest of each part, and which "
         "token that is.", 3, when=of.logits_move),
     WrongCost(
-        "everything-anew", "Each step computed keys and values of all positions again. They are what the cache is for.", 2,
+        "everything-anew", "Each step computed keys and values of all positions again. The cache is there to keep them.", 2,
         when=of.everything_anew),
     WrongProgram(
         "cache-does-not-vary", "The cache begins as zeros, equal on all devices, and comes back with values that differ "
         "between devices. Let it vary from the beginning: jax.lax.pcast(..., 'x', to='varying').", 2,
         error=r"(?s)scan.*carry.*(varying|V:|manual axes)"),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, and the type still varies over it: something was not "
-        "summed over x, or a gather lacks to='invarying'.", 2, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
+        "was not summed over x, or a gather lacks to='invarying'.", 2, error="can't be statically inferred"),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -46,12 +46,12 @@ QUESTION = Question(
     items=(
         ProgramItem("serve", {"V": 9, "S": 2, "H": 9}, oracle=of.decoded, manual=True, misconceptions=SERVE, draw=of.draw,
                     rtol=0.0, atol=0.0,
-                    tolerance="tokens are numbers; the largest logit is the largest by far more than rounding",
+                    tolerance="tokens are numbers; the largest logit leads by far more than rounding",
                     cases=(of.case(LINE, 2, 16, 128), of.case(WIDE, 1, 24, 96))),
     ),
     hints=(
         "Write `decode` inside of shard_map, line by line. Which products have a sum over something that is cut?",
-        "Heads are cut, so the cache is too: its zeros have a device's number of key heads, and must vary over x. psum "
+        "Heads are cut, so the cache is too: its zeros have a device's number of key heads, and must vary over x. Call psum "
         "after Wo and after Wd, and nowhere else in a layer.",
         "The token: max and argmax of a device's logits, plus axis_index('x') times their number; all_gather both with "
         "to='invarying'; take the token where the largest is.",

@@ -18,10 +18,11 @@ ACCEPT = (
         "numbers-in-the-part", "The target's tokens are numbered from the beginning of a device's part.", 2,
         when=of.in_part),
     WrongValues(
-        "agreements-counted", "All agreements were counted. Behind the first difference they say nothing: there the target "
+        "agreements-counted", "All agreements were counted. After the first difference they say nothing: there the target "
         "continued a text that it would not have written.", 1, like=of.all_agreements),
     WrongValues(
-        "last-of-equals", "Of equal logits the token with the highest number was taken, and the lowest is asked for.", 2,
+        "last-of-equals", "Among equal logits the token with the highest number was taken, but the exercise asks for the "
+                          "lowest.", 2,
         like=of.last_of_equals),
     WrongValues(
         "numbers-added", "Two parts have the same largest logit, and the numbers of both tokens were added.", 2,
@@ -41,8 +42,8 @@ ACCEPT = (
         "logits-gathered", "The logits of the whole vocabulary were moved. A device needs the largest of each row, and "
         "which token that is.", 2, when=of.logits_move),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, and the type still varies over it: something was "
-        "made from a device's own logits alone.", 2, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
+        "was made from a device's own logits alone.", 2, error="can't be statically inferred"),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -56,10 +57,10 @@ QUESTION = Question(
                     cases=(of.case(LINE, 4, 5, 96), of.case(WIDE, 5, 4, 80))),
     ),
     hints=(
-        "Which of the target's tokens decide? Nobody can compare a proposal before everybody knows the largest of all "
-        "logits in its row.",
-        "Two steps: pmax gives the largest logit of each row. Then every device that has it names the lowest of its tokens, "
-        "and the others a number beyond all tokens. Which reduction chooses?",
+        "Which of the target's tokens decide? No device can compare a proposal before it knows the largest of all logits in "
+        "that row.",
+        "Two steps are enough. First, pmax gives the largest logit of each row. Then every device that has it names the "
+        "lowest of its tokens, and the others a number beyond all tokens. Which reduction chooses?",
         "chosen = pmin(...); agree = draft == chosen[:, :-1]; the count is jnp.cumprod(agree, 1).sum(1); the token is "
         "take_along_axis of chosen at the count.",
     ),

@@ -37,7 +37,7 @@ BLOCKWISE = (
     WrongValues(
         "masked", "Each query sees only the keys up to its own. In this exercise it sees all keys.", 1, like=attention),
     WrongValues(
-        "no-maximum-subtracted", "Some values are no numbers: float32 has no exp(100). Subtract the largest score so "
+        "no-maximum-subtracted", "Some values are not numbers: float32 cannot hold exp(100). Subtract the largest score so "
         "far.", 2,
         when=overflowed),
     WrongCost(

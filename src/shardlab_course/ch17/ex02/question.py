@@ -37,7 +37,8 @@ RING = (
         when=of_devices(of.values_stay)),
     NO_NUMBERS, GATHERED, SUMMED,
     WrongCost(
-        "one-hop-too-many", "n - 1 hops bring every block to every device; one more hop brings each block home.", 3,
+        "one-hop-too-many", "n - 1 hops bring every block to every device; one more hop returns each block to its own "
+                            "device.", 3,
         when=of.one_hop_more),
 )  # fmt: skip
 

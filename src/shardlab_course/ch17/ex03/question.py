@@ -79,19 +79,18 @@ QUESTION = Question(
     hints=(
         "Cut the sequence into 2n chunks and write down which chunk sees which. Which pairs of chunks give each device the "
         "same number of scores?",
-        "A late query sees every early key. Beyond that, one more chunk of scores is needed a round: early with early if "
-        "the block comes from an earlier device, else late with late.",
+        "A late query sees every early key. Beyond that, one more chunk of scores is needed in each round: early with early "
+        "if the block comes from an earlier device, else late with late.",
         "With hops to d + 1: pick = jnp.where(i <= d, early, late), and the same for k and v: one part a round. "
         "Merge it with both "
         "states, but with m = -1e30 where it does not belong.",
     ),
-    explanation="Position i sees i + 1 keys, so in natural order the last device needs about 2n - 1 times as many scores "
-                "as the first. Chunk d and chunk 2n - 1 - d together need the same number for every d: what one has more, "
-                "the other has less.\n\nThe program profits twice. All devices run the same program, and a mask does not "
+    explanation="Position i sees i + 1 keys, so in natural order the last device needs about 2n - 1 times as many scores as "
+                "the first. Chunk d and chunk 2n - 1 - d together need the same number for every d: the more one needs, the "
+                "fewer the other needs.\n\nThe program profits twice. All devices run the same program, and a mask does not "
                 "save a product. In natural order some device needs its whole block of scores in each round after the "
                 "first, so every device computes one. In zigzag order each such round needs exactly two of four chunks of "
-                "scores on every device. "
-                "Which two depends on where the block comes from, and jnp.where chooses the factors before they are "
-                "multiplied. With three chunks of the own block that makes 2n + 1 of 4n. The bytes that move are the same "
-                "as before.",
+                "scores on every device. Which two depends on where the block comes from, and jnp.where chooses the factors "
+                "before they are multiplied. Together with three chunks of the device's own block, that makes 2n + 1 of 4n "
+                "chunks. The bytes that move are the same as before.",
 )  # fmt: skip

@@ -38,7 +38,7 @@ MOVED = (
         "heads-without-limit", "Ulysses cuts the heads, and a device cannot get a part of one. Return None if n does not "
         "divide G.", 1, like=of.moved_with("unlimited")),
     WrongValues(
-        "four-bytes", "These are twice as many: a bfloat16 number has 2 bytes.", 1, like=of.moved_with("floats")),
+        "four-bytes", "This is twice the right number: a bfloat16 number has 2 bytes.", 1, like=of.moved_with("floats")),
 )  # fmt: skip
 ULYSSES = (
     LEFT,

@@ -49,7 +49,7 @@ LABELS = (
         "token-before", "These are the tokens before. A label is the token that follows.", 1,
         like=lambda tokens: of.ends_with(0, tokens[::-1])[::-1]),
     WrongCost(
-        "whole-block-sent", "More than one token was sent. Of its neighbour's block a device needs the first token only.", 2,
+        "whole-block-sent", "More than one token was sent. A device needs only the first token of its neighbour's block.", 2,
         when=lambda o: rings.only_permutes(o) and rings.largest(o) > 4),
     WrongCost(
         "tokens-gathered", "Tokens of all devices were brought together. A device needs one token, of one neighbour.", 2,

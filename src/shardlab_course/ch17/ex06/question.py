@@ -52,14 +52,15 @@ LAYER = (
         "travels-again", "Keys and values went round a second time, because a checkpoint has the hop inside. Leave the hop "
         "outside.", 3, when=of.travels_again, letters="H"),
     WrongCost(
-        "one-hop-too-many", "n - 1 hops bring every block to every device; one more hop brings each block home.", 3,
+        "one-hop-too-many", "n - 1 hops bring every block to every device; one more hop returns each block to its own "
+                            "device.", 3,
         when=of.comes_home, letters="H"),
     WrongCost(
         "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. "
         "`next_block` makes only the half that is seen.", 2, when=of.all_multiplied, letters="F"),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, and the type still varies over it: something was not "
-        "summed over x.", 2, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
+        "was not summed over x.", 2, error="can't be statically inferred"),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -79,11 +80,11 @@ QUESTION = Question(
         "def one(c, i): k, v = (ppermute(a, 'x', to_the_right(n)) for a in c[1:]); return (jax.checkpoint(next_block)(i, "
         "c[0], q, k, v), k, v), None; scan it over jnp.arange(1, n), and divide.",
     ),
-    explanation="Two places of a layer see other tokens: the positions of the rotary embedding, which a device works out "
+    explanation="Two parts of a layer see other tokens: the positions of the rotary embedding, which a device works out "
                 "from its place, and attention, for which keys and values go round. Norms, products and residuals stay as "
                 "they are.\n\nThe backward pass comes from JAX. The derivative of a hop is the hop back, so gradients of "
-                "keys and values go round once. Weights are equal on all devices, so their gradients are sums over x, "
-                "which JAX adds by itself where it can see that a weight does not vary. What it cannot know is what you can "
+                "keys and values go round once. Weights are equal on all devices, so their gradients are sums over x, which "
+                "JAX adds by itself where it can see that a weight does not vary. What it cannot know is what you can "
                 "afford to keep: without jax.checkpoint it keeps the exponentials of all rounds, together as many as all "
                 "seen scores. With a checkpoint around each round, and the hop outside, a device keeps keys, values and "
                 "triples, makes the scores a second time, and nothing travels twice.",
