@@ -98,8 +98,8 @@ class Observed:
     `flops` are those of all rounds of loops, `None` when values decide how many there are.
     `hlo` is the compiled program's text.
     `written` says what of the exported program stands in `jax.shard_map`, dead code aside.
-    `rerun` runs it once more, with other whole numbers as inputs and the same floats.
-    `replan` gives the bytes of its temporary arrays, as planned where barriers are kept.
+    `rerun` runs it once more, with other whole numbers as inputs and the same floats, and `on` with any inputs.
+    `replan` compiles it once more, with its barriers kept, and reads that as a `shardlens` program.
     """
 
     case: Case
@@ -117,7 +117,8 @@ class Observed:
     hlo: str = ""
     written: Any = None
     rerun: Callable[[], Observed] | None = None
-    replan: Callable[[], int] | None = None
+    on: Callable[[tuple[np.ndarray, ...]], Observed] | None = None
+    replan: Callable[[], Any] | None = None
 
     @property
     def price(self) -> int:
@@ -144,9 +145,14 @@ class Observed:
         return None if self.rerun is None else self.rerun()
 
     @functools.cached_property
+    def kept(self) -> Any:
+        """The program compiled with its barriers kept: what `jax.checkpoint` computes again is computed, and sent, again."""
+        return None if self.replan is None else self.replan()
+
+    @property
     def held(self) -> int:
-        """Bytes of temporary arrays on a device at one time: compiled once more, with the program's barriers kept."""
-        return 0 if self.replan is None else self.replan()
+        """Bytes of temporary arrays on a device at one time, with the program's barriers kept."""
+        return 0 if self.kept is None else self.kept.memory.temp
 
     @functools.cached_property
     def largest(self) -> int:

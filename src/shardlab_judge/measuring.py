@@ -23,7 +23,8 @@ What runs here is small."""
 if jax.__version_info__ < (0, 11):  # JAX 0.12 refuses an option that it does not know
     QUICK["xla_cpu_use_fusion_emitters"] = False
 BARRIERS: dict[str, str | int] = QUICK | {"xla_disable_hlo_passes": "cse_barrier_expander"}
-"""XLA for CPU of JAX 0.10 removes barriers before it plans memory, and makes early what `jax.checkpoint` makes again."""
+"""XLA for CPU of JAX 0.10 removes barriers before it plans memory. It makes early what `jax.checkpoint` makes again, and it
+merges what a checkpoint sends again with what was sent before."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +67,7 @@ def measure(module: bytes, case: Case) -> Measured:
         depth=program.depth,
         hlo=program.hlo,
         written=admitted.written,
-        replan=lambda: lowered.compile(compiler_options=BARRIERS).memory_analysis().temp_size_in_bytes,
+        replan=lambda: read_program(lowered.compile(compiler_options=BARRIERS), case.axes, ()),
     )
     return Measured(compiled, specs, observed)
 
@@ -180,6 +181,7 @@ def run(measured: Measured, inputs: tuple[np.ndarray, ...], seed: int | None = N
         terms=tuple(over for _, over in placed),
         shards=tuple(_blocks(x, where) for x, where in zip(outputs, placements)),
         rerun=lambda: run(measured, other_numbers(inputs, seed), seed),
+        on=lambda others: run(measured, others, seed),
     )
 
 

@@ -297,6 +297,27 @@ def test_a_second_run_has_other_whole_numbers() -> None:
         assert judge(asked, answer, References({}, {}), SEED).status == status
 
 
+WRONG_OUTPUT = {
+    "Output 2 of 3: 48 of 48 elements on device 0 are wrong; all are 2 times the right value.": lambda mesh, x: (
+        x,
+        2 * x,
+        x,
+    ),
+    "Output 2 of 3 has the wrong shape.": lambda mesh, x: (x, x.T, x),
+    "Output 2 of 3 has the wrong dtype.": lambda mesh, x: (x, x.astype("int32"), x),
+    "Output 2 of 3 has the wrong sharding.": lambda mesh, x: (x, constrained(x, mesh, "x"), x),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_OUTPUT)
+def test_of_several_outputs_the_wrong_one_is_named(what: str) -> None:
+    """A reader of three outputs is told which of them to look at."""
+    cases = tuple(Case(mesh, (Input((8, 6)),), ((),) * 3) for mesh in (axes(x=2, y=4), axes(x=4)))
+    asked = question(ProgramItem("f", {"V": 1, "S": 1}, oracle=lambda x: (x, x, x), cases=cases))
+    verdict = judge(asked, record(asked.manifest(), {"f": WRONG_OUTPUT[what]}, {}), References({}, {}))
+    assert verdict.findings[0].what.startswith(what)
+
+
 def summed_in_turn(mesh, x):
     def body(row):
         return jax.lax.psum(jax.lax.psum(row, "y"), "x")

@@ -136,7 +136,7 @@ def _wrong(item: ProgramItem, seen: Observed) -> list[int] | None:
         return None
     pairs = zip(seen.values, oracle_outputs(item, seen))
     held = [(device, block, right[index]) for blocks, right in pairs for device, index, block in blocks]
-    return sorted({device for device, block, due in held if not _close(block, due, item.rtol, item.atol)})
+    return sorted({device for device, block, due in held if not _close(block, due, item.rtol, item.near(seen))})
 
 
 def _close(block: np.ndarray, due: np.ndarray, rtol: float = 1e-4, atol: float = 1e-4) -> bool:

@@ -44,7 +44,8 @@ class ProgramItem(Item):
         cases: the public cases, on at least two mesh shapes.
         draw: one further case from a random generator.
         drawn: how many further cases the grader draws.
-        rtol, atol: tolerances of the values, with the reason in `tolerance`.
+        rtol, atol: tolerances of the values, with the reason in `tolerance`; `atol` is a number or a function of what was
+            `Observed`.
         slack: payload bytes that the program may move beyond the reference, a number or a function of what was `Observed`,
             with the reason in `slack_reason`.
         spare: the share of FLOPs that the program may spend beyond the reference.
@@ -62,7 +63,7 @@ class ProgramItem(Item):
     draw: Callable[[random.Random], Case] | None = dataclasses.field(default=None, kw_only=True)
     drawn: int = dataclasses.field(default=1, kw_only=True)
     rtol: float = dataclasses.field(default=1e-5, kw_only=True)
-    atol: float = dataclasses.field(default=1e-5, kw_only=True)
+    atol: float | Callable[[Observed], float] = dataclasses.field(default=1e-5, kw_only=True)
     tolerance: str = dataclasses.field(default="float32 sums in another order", kw_only=True)
     slack: int | Callable[[Observed], int] = dataclasses.field(default=0, kw_only=True)
     slack_reason: str = dataclasses.field(default="", kw_only=True)
@@ -83,6 +84,10 @@ class ProgramItem(Item):
     def beyond(self, observed: Observed) -> int:
         """Payload bytes that this program may move beyond the reference."""
         return self.slack(observed) if callable(self.slack) else self.slack
+
+    def near(self, observed: Observed) -> float:
+        """How far from the right one a value of this program may be, whatever its size."""
+        return self.atol(observed) if callable(self.atol) else self.atol
 
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
         """The cases, without values."""
@@ -278,34 +283,41 @@ def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Itera
         counts = f"{len(wanted)} array{'s' * (len(wanted) != 1)}", f"{len(observed.shards)}"
         yield Finding(item.name, "V", "Your function returns the wrong number of arrays.", expected=counts[0], got=counts[1])
         return
-    for shards, right, placement in zip(observed.values, wanted, observed.placements):
+    for n, (shards, right, placement) in enumerate(zip(observed.values, wanted, observed.placements)):
+        output = _named(n, len(wanted))
         kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype
         if placement.shape != right.shape:
-            yield _value(item, "The output has the wrong shape.", list(right.shape), list(placement.shape))
+            yield _value(item, f"{output} has the wrong shape.", list(right.shape), list(placement.shape))
         elif np.dtype(placement.dtype).kind != kind.kind:
-            yield _value(item, "The output has the wrong dtype.", kind.name, placement.dtype)
+            yield _value(item, f"{output} has the wrong dtype.", kind.name, placement.dtype)
         else:
-            yield from _wrong_shards(item, shards, right)
+            for found in _wrong_shards(item, item.near(observed), shards, right):
+                yield dataclasses.replace(found, what=f"{output}: {found.what}") if len(wanted) > 1 else found
 
 
-def _wrong_shards(item: ProgramItem, shards: tuple[Any, ...], right: np.ndarray) -> Iterator[Finding]:
+def _named(n: int, count: int) -> str:
+    """An output, at the beginning of a sentence."""
+    return "The output" if count == 1 else f"Output {n + 1} of {count}"
+
+
+def _wrong_shards(item: ProgramItem, atol: float, shards: tuple[Any, ...], right: np.ndarray) -> Iterator[Finding]:
     # Device by device, and not one copy for all: an output that only claims to be replicated must fail.
     for device, index, block in shards:
-        close = np.isclose(block, right[index], rtol=item.rtol, atol=item.atol)
+        close = np.isclose(block, right[index], rtol=item.rtol, atol=atol)
         if not close.all():
             worst = np.unravel_index(np.argmin(close), close.shape)
             at = [int(i) + (s.start or 0) for i, s in zip(worst, index)]
             what = f"{int((~close).sum())} of {close.size} elements on device {device} are wrong"
             what += _pattern(block, right[index]) + "."
             value = right[tuple(at)]
-            yield _value(item, what, f"{value:.6g} at {at}{_tolerance(item, value)}", f"{block[worst]:.6g}")
+            yield _value(item, what, f"{value:.6g} at {at}{_tolerance(item, atol, value)}", f"{block[worst]:.6g}")
 
 
-def _tolerance(item: ProgramItem, value: Any) -> str:
+def _tolerance(item: ProgramItem, atol: float, value: Any) -> str:
     """How far from this value is near enough, and why; whole numbers must be equal."""
     if not np.issubdtype(value.dtype, np.inexact) or not np.isfinite(value):
         return ""
-    return f", within {item.atol + item.rtol * abs(value):.2g} ({item.tolerance})"
+    return f", within {atol + item.rtol * abs(value):.2g} ({item.tolerance})"
 
 
 def _slack(item: ProgramItem, observed: Observed) -> str:
@@ -335,8 +347,9 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     for n, (placement, spec, over, terms) in enumerate(
         zip(observed.placements, observed.case.outputs, observed.terms, wanted)
     ):
+        output = _named(n, len(observed.placements))
         if set(over) != set(terms):
-            what = "The output is already added up." if terms else "The output is not added up yet."
+            what = f"{output} is already added up." if terms else f"{output} is not added up yet."
             yield Finding(item.name, "S", what, expected=spec_text(spec, terms), got=spec_text(placement.spec, over))
             continue
         if spec is None:
@@ -347,7 +360,7 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
             yield Finding(
                 item.name,
                 "S",
-                "The output has the wrong sharding.",
+                f"{output} has the wrong sharding.",
                 pictures=None if right is None else (right, placement),
                 expected=spec_text(spec),
                 got=spec_text(placement.spec),

@@ -134,3 +134,13 @@ def negative():
     def largest_batch(cut, memory, weights, length, layers, kv_heads, width, devices):
         one = bytes_of(cut, 1, length, layers, kv_heads, width, devices)
         return (memory - weights // devices) // one * (devices if cut == "batch" else 1)
+
+
+@wrong("full-memory-refused", 5)
+def less_than():
+    def largest_batch(cut, memory, weights, length, layers, kv_heads, width, devices):
+        batch, step = 0, devices if cut == "batch" else 1
+        one = bytes_of(cut, 1, length, layers, kv_heads, width, devices)
+        while weights // devices + (batch // step + 1) * one < memory:
+            batch += step
+        return batch

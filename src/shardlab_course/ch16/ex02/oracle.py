@@ -82,14 +82,14 @@ def largest_batch(
 
 
 def largest_with(
-    *, weights_cut: bool = True, weights_there: bool = True, on_all: bool = True, least: int | None = 0
+    *, weights_cut: bool = True, weights_there: bool = True, on_all: bool = True, least: int | None = 0, spare: int = 0
 ) -> Callable[..., int]:
-    """The batch with something wrong: where weights lie, what a cut by batch gives, and the least that it may be."""
+    """The batch with something wrong: where weights lie, what a cut by batch gives, the least batch, bytes left over."""
 
     def wrong(cut: str, memory: int, weights: int, length: int, layers: int, kv_heads: int, width: int, devices: int) -> int:
         taken = weights // (devices if weights_cut else 1) if weights_there else 0
         one = held(cut, 1, length, layers, kv_heads, width, devices)
-        batch = (memory - taken) // one * (devices if cut == "batch" and on_all else 1)
+        batch = (memory - taken - spare) // one * (devices if cut == "batch" and on_all else 1)
         return batch if least is None else max(least, batch)
 
     return wrong
@@ -101,11 +101,12 @@ def pooled(cut: str, memory: int, weights: int, length: int, layers: int, kv_hea
 
 
 def draw_largest(rng: random.Random) -> tuple[str, int, int, int, int, int, int, int]:
-    """A memory, weights that seldom leave nothing, and a cache."""
+    """A memory, weights that seldom leave nothing, and a cache; now and then some sequences fill the memory exactly."""
     devices = rng.choice((2, 4, 8, 16))
     memory = rng.choice((16, 80, 96)) * 10**9
     weights = devices * 10**8 * rng.randint(1, memory // 10**8 * 5 // 4)
-    return (
-        rng.choice(CUTS), memory, weights, rng.randint(500, 40_000), rng.randint(10, 80), rng.choice((1, 2, 4, 5, 8, 12)),
-        16 * rng.randint(2, 8), devices,
-    )  # fmt: skip
+    cut, length, layers = rng.choice(CUTS), rng.randint(500, 40_000), rng.randint(10, 80)
+    kv_heads, width = rng.choice((1, 2, 4, 5, 8, 12)), 16 * rng.randint(2, 8)
+    if rng.random() < 0.25:
+        memory = weights // devices + rng.randint(1, 30) * held(cut, 1, length, layers, kv_heads, width, devices)
+    return cut, memory, weights, length, layers, kv_heads, width, devices

@@ -39,6 +39,9 @@ LARGEST = (
     WrongValues(
         "less-than-none", "If the weights alone do not fit, no sequence does, and the answer is 0.", 3,
         like=of.largest_with(least=None)),
+    WrongValues(
+        "full-memory-refused", "Where caches and weights fill the memory exactly, they fit: compare with <=.", 3,
+        like=of.largest_with(spare=1)),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -52,7 +55,8 @@ QUESTION = Question(
         CallsItem("largest_batch", {"C": 5.5}, oracle=of.largest_batch, draw=of.draw_largest, misconceptions=LARGEST,
                   calls=tuple((cut, 16_000_000_000, 16_000_000_000, length, 32, kv_heads, 128, 8)
                               for cut in of.CUTS for length, kv_heads in ((8192, 8), (8192, 2), (100_000, 8)))
-                  + (("batch", 16_000_000_000, 140_000_000_000, 8192, 80, 8, 128, 8),)),
+                  + (("batch", 16_000_000_000, 140_000_000_000, 8192, 80, 8, 128, 8),
+                     ("heads", 15_421_772_800, 16_000_000_000, 8192, 32, 8, 128, 8))),
     ),
     hints=(
         "What is dealt out whole in each cut: key heads, sequences or positions? How many of them does the fullest device "

@@ -20,6 +20,11 @@ def best(logits, offset=True):
     return jnp.take_along_axis(together(number), where[None], axis=0)[0]
 
 
+def numbered(logits):
+    """The best token of a device's own part."""
+    return jnp.argmax(logits, -1).astype(jnp.int32) + jax.lax.axis_index("x") * logits.shape[-1]
+
+
 def of_all(logits):
     return jnp.argmax(together(logits, 1, tiled=True), -1).astype(jnp.int32)
 
@@ -28,7 +33,10 @@ def summed(x):
     return jax.lax.psum(x, "x")
 
 
-def server(choose=best, turn=rotate, filled=1, late=False, add=summed, varying=True, begin=0, gather=False, start=None):
+def server(
+    choose=best, turn=rotate, turn_key=None, filled=1, written=0, late=False, add=summed, add_heads=None, varying=True,
+    begin=0, gather=False, start=None, check=True,
+):  # fmt: skip
     """The solution with its parts to be exchanged."""
 
     def serve(mesh, *arrays):
@@ -47,11 +55,12 @@ def server(choose=best, turn=rotate, filled=1, late=False, add=summed, varying=T
                 for layer in range(layers):
                     h = norm(x)
                     q, k, v = (jnp.einsum("bD,Dhd->bhd", h, W[layer]) for W in (Wq, Wk, Wv))
-                    after = cache.at[:, layer, :, t].set(jnp.stack([turn(k, t), v]))
+                    new = jnp.stack([(turn_key or turn)(k, t), v])
+                    after = cache.at[:, layer, :, t + written].set(new)
                     seen = cache if late else after
                     cache = after
-                    a = attend_filled(turn(q, t), *seen[:, layer], t + 1 if filled == 1 else filled)
-                    x = x + add(jnp.einsum("bhd,hdD->bD", a, Wo[layer]))
+                    a = attend_filled(turn(q, t), *seen[:, layer], filled if filled == STEPS else t + filled)
+                    x = x + (add_heads or add)(jnp.einsum("bhd,hdD->bD", a, Wo[layer]))
                     h = norm(x)
                     out = (jax.nn.silu(h @ Wg[layer]) * (h @ Wu[layer])) @ Wd[layer]
                     x = x + (out if gather else add(out))
@@ -61,7 +70,7 @@ def server(choose=best, turn=rotate, filled=1, late=False, add=summed, varying=T
             _, made = jax.lax.scan(step, (first, empty), jnp.arange(STEPS))
             return made.T
 
-        return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=P())(*arrays)
+        return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=P(), check_vma=check)(*arrays)
 
     return serve
 
@@ -120,6 +129,61 @@ def not_turned():
     serve = server(turn=lambda x, t: x)
 
 
+@wrong("not-rotated", 0)
+def new_key_not_turned():
+    serve = server(turn_key=lambda k, t: k)
+
+
+@wrong("one-position-off", 0)
+def key_turned_too_far():
+    serve = server(turn_key=lambda k, t: rotate(k, t + 1))
+
+
+@wrong("one-position-off", 0)
+def key_turned_too_little():
+    serve = server(turn_key=lambda k, t: rotate(k, t - 1))
+
+
+@wrong("one-position-off", 0)
+def one_empty_place_filled():
+    serve = server(filled=2)
+
+
+@wrong("one-position-off", 0)
+def written_one_place_on():
+    serve = server(written=1, filled=2)
+
+
+@wrong("own-position-missing", 0)
+def written_beyond_what_is_filled():
+    serve = server(written=1)
+
+
+@wrong("sum-missing", 0)
+def heads_not_summed():
+    serve = server(add_heads=lambda x: x)
+
+
+@wrong("sum-missing", 0)
+def hidden_units_not_summed():
+    serve = server(add=lambda x: x, add_heads=summed)
+
+
+@wrong("sum-missing", 0)
+def nothing_summed():
+    serve = server(add=lambda x: x)
+
+
+@wrong("logits-not-compared", 0)
+def own_choice():
+    serve = server(choose=numbered, check=False)
+
+
+@wrong("logits-not-compared", 0)
+def largest_number():
+    serve = server(choose=lambda logits: jax.lax.pmax(numbered(logits), "x"))
+
+
 @wrong("begins-with-the-prompt", 0)
 def the_prompt_too():
     serve = server(begin=1)
@@ -130,9 +194,39 @@ def gathers_weights():
     serve = server(gather=True)
 
 
-@wrong("logits-gathered", 11)
+@wrong("logits-gathered", 14)
 def gathers_logits():
     serve = server(choose=of_all)
+
+
+@wrong("heads-of-others-held", 17)
+def whole_cache():
+    def serve(mesh, *arrays):
+        def body(first, E, Wq, Wk, Wv, Wo, Wg, Wu, Wd, U):
+            layers, _, kv_heads, width = Wk.shape
+            mine = jax.lax.axis_index("x") * kv_heads
+            empty = jnp.zeros((2, layers, len(first), STEPS, kv_heads * jax.lax.axis_size("x"), width))
+
+            def step(state, t):
+                token, cache = state
+                x = E[token]
+                for layer in range(layers):
+                    h = norm(x)
+                    q, k, v = (jnp.einsum("bD,Dhd->bhd", h, W[layer]) for W in (Wq, Wk, Wv))
+                    new = jnp.stack([rotate(k, t), v])[:, None, :, None]
+                    cache = jax.lax.dynamic_update_slice(cache, new, (0, layer, 0, t, mine, 0))
+                    own = jax.lax.dynamic_slice_in_dim(cache[:, layer], mine, kv_heads, 3)
+                    a = attend_filled(rotate(q, t), *own, t + 1)
+                    x = x + summed(jnp.einsum("bhd,hdD->bD", a, Wo[layer]))
+                    h = norm(x)
+                    x = x + summed((jax.nn.silu(h @ Wg[layer]) * (h @ Wu[layer])) @ Wd[layer])
+                token = best(norm(x) @ U)
+                return (token, cache), token
+
+            state = first, jax.lax.pcast(empty, "x", to="varying")
+            return jax.lax.scan(step, state, jnp.arange(STEPS))[1].T
+
+        return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=P())(*arrays)
 
 
 @wrong("cache-does-not-vary", 0)
@@ -140,12 +234,14 @@ def zeros_alike():
     serve = server(varying=False)
 
 
+@wrong("token-varies", 0)
+def own_choice_checked():
+    serve = server(choose=numbered)
+
+
 @wrong("promise-not-proved", 0)
 def not_gathered():
-    def own(logits):
-        return jnp.argmax(logits, -1).astype(jnp.int32) + jax.lax.axis_index("x") * logits.shape[-1]
-
-    serve = server(choose=own, start=lambda first: jax.lax.pcast(first, "x", to="varying"))
+    serve = server(choose=numbered, start=lambda first: jax.lax.pcast(first, "x", to="varying"))
 
 
 @wrong("everything-anew", 11)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from shardlab_course.ch16.shared import devices, drawn_mesh
 from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.verdict import Finding
 from shardlens import Axes
 
-STEPS, LAYERS, WIDTH = 32, 2, 4
+STEPS, LAYERS, KEY_HEADS, WIDTH = 32, 2, 8, 4
 LEAD = 1e-3
 """By how much the largest logit leads in every step: a hundred times what rounding in float32 makes of such logits."""
 Weights = Sequence[np.ndarray]
@@ -31,17 +34,15 @@ def rotate(x: np.ndarray, positions: np.ndarray) -> np.ndarray:
     return np.concatenate([turned.real, turned.imag], -1)
 
 
-def logits(
-    tokens: np.ndarray, weights: Weights, *, behind: int = 1, everywhere: bool = False, rotated: bool = True
-) -> np.ndarray:
+def logits(tokens: np.ndarray, weights: Weights, *, behind: int = 1, everywhere: bool = False) -> np.ndarray:
     """Logits for the token that follows tokens [B, T], computed without a cache.
 
     With something wrong if asked for: `behind` is 0 if a token sees an empty position in its own place; empty positions may
-    take part `everywhere`; keys and queries may not be `rotated`.
+    take part `everywhere`.
     """
     E, Wq, Wk, Wv, Wo, Wg, Wu, Wd, U = weights
     count = tokens.shape[1]
-    positions = np.arange(count) if rotated else np.zeros(count)
+    positions = np.arange(count)
     x = E[tokens]
     for layer in range(len(Wq)):
         h = norm(x)
@@ -119,7 +120,7 @@ def case(mesh: Axes, batch: int, model: int, hidden: int) -> Case:
     Few sequences and many hidden units: to gather a weight once costs more than the sums of all steps.
     """
     columns = (None, None, "x")
-    up, keys = (Input((LAYERS, model, *sizes), columns, values=scaled) for sizes in ((hidden,), (8, WIDTH)))
+    up, keys = (Input((LAYERS, model, *sizes), columns, values=scaled) for sizes in ((hidden,), (KEY_HEADS, WIDTH)))
     return Case(
         mesh,
         (
@@ -182,3 +183,22 @@ def everything_anew(o: Observed) -> bool:
     """Whether sums carry all positions."""
     size = 4 * len(o.inputs[0]) * o.inputs[1].shape[1]
     return any(c.kind == "all-reduce" and c.payload_bytes >= STEPS * size for c in o.collectives)
+
+
+def _cache(o: Observed, heads: int) -> int:
+    """Numbers of the keys of this many heads in one layer."""
+    return len(o.inputs[0]) * STEPS * heads * WIDTH
+
+
+def too_much_held(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """What is wrong where temporary arrays take more than a copy of the arguments and four of a device's own cache."""
+    limit = o.memory + 4 * 4 * 2 * LAYERS * _cache(o, KEY_HEADS // devices(o))
+    if o.held > limit:
+        what = "A device holds too much at one time."
+        yield Finding(item.name, "M", what, f"at most {limit:,} B of temporary arrays", f"{o.held:,} B")
+
+
+def holds_all_heads(o: Observed) -> bool:
+    """Whether a device has an array with a place for every key head at every position."""
+    shapes = ([int(n) for n in dims.split(",")] for dims in re.findall(r"f32\[([\d,]+)\]", o.hlo))
+    return any({STEPS, KEY_HEADS} <= set(dims) and math.prod(dims) >= _cache(o, KEY_HEADS) for dims in shapes)

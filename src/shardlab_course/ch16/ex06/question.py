@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from shardlab_course.ch16.ex06 import oracle as of
+from shardlab_course.ch16.ex06 import served
 from shardlab_course.ch16.shared import LINE, WIDE
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 SERVE = (
     WrongValues(
@@ -19,7 +20,16 @@ SERVE = (
         "`attend_filled` takes the number of filled positions.", 2, like=of.decoded_with(everywhere=True)),
     WrongValues(
         "not-rotated", "Keys and queries have to be rotated by their position, which is the number of the step.", 1,
-        like=of.decoded_with(rotated=False)),
+        when=served.served(*served.NOT_ROTATED)),
+    WrongValues(
+        "one-position-off", "A position is off by one. In step t the query and the new key are rotated by t, the key and "
+        "its value are written to place t, and t + 1 places are filled.", 2, when=served.served(*served.ONE_OFF)),
+    WrongValues(
+        "sum-missing", "A sum over x is missing: each device went on with what its own heads or hidden units gave.", 2,
+        when=served.served(*served.NO_SUM)),
+    WrongValues(
+        "logits-not-compared", "Each device chose among its own tokens, and the logits of these were not compared between "
+        "devices.", 3, when=served.served(*served.NOT_COMPARED)),
     WrongValues(
         "begins-with-the-prompt", "The first token was returned as well. The answer begins with the one made from it.", 1,
         when=of.one_late),
@@ -32,10 +42,17 @@ SERVE = (
     WrongCost(
         "everything-anew", "Each step computed keys and values of all positions again. The cache is there to keep them.", 2,
         when=of.everything_anew),
+    WrongCost(
+        "heads-of-others-held", "The cache of a device has room for all key heads, and the device needs only its own. The "
+        "zeros should have as many heads as its part of Wk.", 2, when=of.holds_all_heads, letters="M"),
     WrongProgram(
         "cache-does-not-vary", "The cache begins as zeros, equal on all devices, and comes back with values that differ "
         "between devices. Let it vary from the beginning: jax.lax.pcast(..., 'x', to='varying').", 2,
-        error=r"(?s)scan.*carry.*(varying|V:|manual axes)"),
+        error=r"(?s)scan.*carry.*has type float32\[.*(varying|V:|manual axes)"),
+    WrongProgram(
+        "token-varies", "The type of the chosen token varies over x, and that of the first one does not. Either each device "
+        "chose among its own tokens, or a gather lacks to='invarying'.", 3,
+        error=r"(?s)scan.*carry.*has type int32\[.*(varying|V:|manual axes)"),
     WrongProgram(
         "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
         "was not summed over x, or a gather lacks to='invarying'.", 2, error="can't be statically inferred"),
@@ -44,8 +61,8 @@ SERVE = (
 QUESTION = Question(
     "16.6", "Thirty-two tokens, and the same ones", difficulty=5, minutes=60,
     items=(
-        ProgramItem("serve", {"V": 9, "S": 2, "H": 9}, oracle=of.decoded, manual=True, misconceptions=SERVE, draw=of.draw,
-                    rtol=0.0, atol=0.0,
+        ProgramItem("serve", {"V": 9, "S": 2, "H": 6, "M": 3}, oracle=of.decoded, manual=True, misconceptions=SERVE,
+                    checks=(Check("M", of.too_much_held),), draw=of.draw, rtol=0.0, atol=0.0,
                     tolerance="tokens are numbers; the largest logit leads by far more than rounding",
                     cases=(of.case(LINE, 2, 16, 128), of.case(WIDE, 1, 24, 96))),
     ),

@@ -112,6 +112,21 @@ def sums_not_back():
     sum_int8 = halves(back=(True, False))
 
 
+@wrong("scale-fixed", 0)
+def one_nth():
+    sum_int8 = halves(first=lambda part: 1 / jax.lax.axis_size("x"))
+
+
+@wrong("scale-fixed", 0)
+def scales_of_numbers_up_to_one():
+    sum_int8 = halves(first=lambda part: 1 / 127, second=lambda sums: jax.lax.axis_size("x") / 127)
+
+
+@wrong("scale-fixed", 0)
+def a_fixed_scale_of_the_sums():
+    sum_int8 = halves(second=lambda sums: 1.0)
+
+
 @wrong("cut-off", 0)
 def truncated():
     sum_int8 = halves(cut=jnp.trunc)

@@ -15,7 +15,10 @@ LEVELS = 127
 """The largest int8."""
 NEAR = 0.04
 """How near to a known wrong answer is the same, as a share of the largest sum: all roundings together are less."""
+FACTORS = 2.0**-40, 2.0**40
+"""By these single precision multiplies without rounding."""
 Round = Callable[[np.ndarray], np.ndarray]
+Values = Callable[[np.random.Generator, tuple[int, ...], Sequence[np.ndarray]], np.ndarray]
 
 
 def total(parts: np.ndarray) -> np.ndarray:
@@ -85,25 +88,45 @@ def floats_move(o: Observed) -> bool:
     return any(c.dtype != "s8" and max(c.payload_bytes, c.operand_bytes) > beyond for c in o.collectives)
 
 
-def partial_sums(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
-    """Numbers of which nearly all are positive, large on the first device and smaller on the others.
+def scale_fixed(o: Observed) -> bool:
+    """Whether much smaller or larger numbers give another sum, and not the first one times their factor."""
+    if o.on is None:
+        return False
+    first, *others = (o.on((o.inputs[0] * by,)).shards[0][0][2] for by in (1, *FACTORS))
+    follows = all(np.array_equal(first * by, made, equal_nan=True) for by, made in zip(FACTORS, others))
+    unchanged = all(np.array_equal(first, made, equal_nan=True) for made in others)
+    return not follows and not unchanged
 
-    The largest is such that the number of devices times the scale is nearly 1: a scale that is left out makes a difference.
-    """
-    parts = rng.uniform(-0.05, 1, shape) * rng.uniform(0.3, 0.8, (shape[0], 1))
-    parts[0] /= np.abs(parts[0]).max()
-    return np.asarray(parts * rng.uniform(0.85, 0.95) * LEVELS / len(parts))
+
+def most(o: Observed) -> float:
+    """How far from the right one a sum may be: the number of devices times the scale."""
+    return len(o.inputs[0]) * scale(o.inputs[0])
 
 
-def case(mesh: Axes, width: int) -> Case:
+def partial_sums(largest: float) -> Values:
+    """Numbers of which nearly all are positive, large on the first device and smaller on the others."""
+
+    def drawn(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+        parts = rng.uniform(-0.05, 1, shape) * rng.uniform(0.3, 0.8, (shape[0], 1))
+        parts[0] /= np.abs(parts[0]).max()
+        return np.asarray(parts * rng.uniform(0.85, 0.95) * largest)
+
+    return drawn
+
+
+SMALL, LARGE, HUGE = SIZES = tuple(partial_sums(largest) for largest in (0.02, 10.0, 3000.0))
+"""So far apart that no scale is nearly right for two of them, and none of the scales that it takes is nearly 1."""
+
+
+def case(mesh: Axes, width: int, values: Values) -> Case:
     """A row from each device along x, and the sum of the rows whole."""
-    return Case(mesh, (Input((dict(mesh)["x"], width), ("x",), values=partial_sums),), ((),))
+    return Case(mesh, (Input((dict(mesh)["x"], width), ("x",), values=values),), ((),))
 
 
 def draw(rng: random.Random) -> Case:
-    """Another mesh and another width."""
+    """Another mesh, another width and numbers of another size."""
     mesh, n = drawn_mesh(rng)
-    return case(mesh, n * rng.randint(24, 60))
+    return case(mesh, n * rng.randint(24, 60), rng.choice(SIZES))
 
 
 def scales(o: Observed) -> int:

@@ -18,6 +18,9 @@ SUM = (
         "scale-missing", "The sum was not multiplied back by a scale. There are two: one of the parts, and one of the sums.",
         3, when=of.scale_missing),
     WrongValues(
+        "scale-fixed", "A scale does not follow the numbers, so it is wrong for much smaller or much larger ones. Compute "
+        "each scale from the largest magnitude.", 3, when=of.scale_fixed, breaks=True),
+    WrongValues(
         "cut-off", "Numbers were cut off towards zero. Round to the nearest before you convert to int8.", 3,
         when=of.truncated),
     WrongValues(
@@ -39,10 +42,9 @@ QUESTION = Question(
     known_as="a quantised all-reduce, as in EQuARX (Ahmed and others, 2025)",
     items=(
         ProgramItem("sum_int8", {"V": 4, "S": 1.5, "H": 4.5}, oracle=of.total, manual=True, misconceptions=SUM,
-                    draw=of.draw, rtol=0.0, atol=1.0,
-                    tolerance="the number of devices times the scale; the parts are drawn such that this is at most 1",
+                    draw=of.draw, rtol=0.0, atol=of.most, tolerance="the number of devices times the scale",
                     slack=of.scales, slack_reason="a scale of each device may be sent in place of one for all",
-                    cases=(of.case(LINE, 256), of.case(WIDE, 192))),
+                    cases=(of.case(LINE, 256, of.SMALL), of.case(WIDE, 192, of.HUGE))),
     ),
     hints=(
         "An all-reduce is a reduce-scatter and an all-gather. In which of the two are numbers added, and who could add them "

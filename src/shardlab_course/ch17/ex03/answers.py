@@ -119,6 +119,47 @@ def two_queries_or_two_blocks_of_keys():
     balanced = on_rows(body)
 
 
+def conditional(chosen):
+    """The balanced ring, where `lax.cond` says what else is multiplied, given whether the block comes from before."""
+
+    def body(q, k, v):
+        n, d, c = lax.axis_size("x"), lax.axis_index("x"), len(q) // 2
+        own = jnp.tri(c) > 0
+        first = of_block(q[:c], k[:c], v[:c], own)
+        last = both(of_block(q[c:], k[c:], v[c:], own), of_block(q[c:], k[:c], v[:c]))
+
+        def early(k, v, first, last):
+            return both(first, of_block(q[:c], k[:c], v[:c])), last
+
+        def late(k, v, first, last):
+            return first, both(last, of_block(q[c:], k[c:], v[c:]))
+
+        for i in range(1, n):
+            k, v = (lax.ppermute(a, "x", onward(n)) for a in (k, v))
+            last = both(last, of_block(q[c:], k[:c], v[:c]))
+            first, last = chosen(i <= d, early, late, k, v, first, last)
+        return jnp.concatenate([y / z[:, None] for _, z, y in (first, last)])
+
+    return on_rows(body)
+
+
+@right
+def one_branch_or_the_other():
+    balanced = conditional(lax.cond)
+
+
+@wrong("branch-skips", 14)
+def two_branches():
+    def skip(k, v, first, last):
+        return first, last
+
+    def each_or_nothing(before, early, late, k, v, first, last):
+        first, last = lax.cond(before, early, skip, k, v, first, last)
+        return lax.cond(before, skip, late, k, v, first, last)
+
+    balanced = conditional(each_or_nothing)
+
+
 @wrong("all-scores-multiplied", 14)
 def masks_half():
     balanced = masks(dealt)
@@ -228,6 +269,20 @@ def second_chunk_backwards():
     def zigzag(S, n):
         half = np.arange(S // 2).reshape(n, -1)
         return [int(i) for d in range(n) for i in (*half[d], *(S - 1 - half[d]))]
+
+
+@wrong("late-chunk-first", 16)
+def late_then_early():
+    def zigzag(S, n):
+        chunks = np.arange(S).reshape(2 * n, -1)
+        return chunks[[i for d in range(n) for i in (2 * n - 1 - d, d)]].ravel().tolist()
+
+
+@wrong("dealt-from-the-last", 16)
+def mirrored():
+    def zigzag(S, n):
+        chunks = np.arange(S).reshape(2 * n, -1)
+        return chunks[[i for d in reversed(range(n)) for i in (d, 2 * n - 1 - d)]].ravel().tolist()
 
 
 @wrong("single-positions", 16)

@@ -30,6 +30,17 @@ def round_robin(S: int, n: int) -> list[int]:
     return [int(i) for i in np.arange(S).reshape(2, n, -1).swapaxes(0, 1).ravel()]
 
 
+def late_first(S: int, n: int) -> list[int]:
+    """Each device has its later chunk before its earlier one."""
+    halves = np.array(zigzag(S, n)).reshape(n, 2, -1)
+    return [int(i) for i in halves[:, ::-1].ravel()]
+
+
+def from_the_last(S: int, n: int) -> list[int]:
+    """The last device has the first chunk and the last one."""
+    return [int(i) for i in np.array(zigzag(S, n)).reshape(n, -1)[::-1].ravel()]
+
+
 def one_by_one(S: int, n: int) -> list[int]:
     """Position i is on device i modulo n."""
     return [int(i) for i in np.arange(S).reshape(-1, n).T.ravel()]
@@ -129,6 +140,11 @@ def early_keys_lost(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.n
 def not_dealt(item: ProgramItem, o: Observed) -> Iterator[Finding]:
     """Where the output is another one; the order of the rows depends on the number of devices."""
     yield from unequal(item, o, dealt(devices(o), *(array.astype(np.float64) for array in o.inputs)))
+
+
+def branches(o: Observed) -> bool:
+    """Whether the program was written with a branch."""
+    return not {"stablehlo.case", "stablehlo.if"}.isdisjoint(dict(o.operations))
 
 
 def all_multiplied(o: Observed) -> bool:

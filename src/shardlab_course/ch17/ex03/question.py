@@ -22,6 +22,12 @@ ZIGZAG = (
         "round.", 2,
         like=of.one_after_one),
     WrongValues(
+        "late-chunk-first", "Each device has the right two chunks, and the later one is first. Device d has chunk d, then "
+        "chunk 2n - 1 - d.", 1, like=of.late_first),
+    WrongValues(
+        "dealt-from-the-last", "The chunks were dealt out from the last device to the first. Device 0 has the first and the "
+        "last chunk.", 1, like=of.from_the_last),
+    WrongValues(
         "chunk-numbers", "These are the numbers of the chunks. Return the positions in them.", 1, like=of.chunks),
     WrongValues(
         "natural-order", "This is the natural order: device 0 has the beginning and the last device the end.", 1,
@@ -57,6 +63,10 @@ BALANCED = (
         "early-keys-lost", "The late queries of a device do not see the early chunks of the others. Every late query sees "
         "all of the first half.", 2, when=of_devices(of.early_keys_lost)),
     GATHERED,
+    WrongCost(
+        "branch-skips", "A branch (lax.cond) is counted as its most expensive side, because the others wait for the device "
+        "that takes it. Skipping work on some devices saves nothing. Choose the factors with jnp.where.", 3,
+        when=of.branches, letters="F"),
     WrongCost(
         "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. Choose the "
         "chunks before you multiply.", 2, when=of.all_multiplied),

@@ -311,6 +311,24 @@ def hops_inside():
     layer_step = trained(attention)
 
 
+@wrong("travels-again", 16)
+def hops_inside_a_loop_of_python():
+    """XLA for CPU of JAX 0.10 removes the checkpoints' barriers, and merges the second hops with the first."""
+
+    @jax.checkpoint
+    def one(i, state, q, k, v):
+        k, v = (lax.ppermute(a, "x", onward(lax.axis_size("x"))) for a in (k, v))
+        return later(i, state, q, k, v), k, v
+
+    def attention(q, k, v):
+        state = jax.checkpoint(own)(q, k, v)
+        for i in range(1, lax.axis_size("x")):
+            state, k, v = one(i, state, q, k, v)
+        return divided(state)
+
+    layer_step = trained(attention)
+
+
 @wrong("one-hop-too-many", 16)
 def comes_home():
     def attention(q, k, v):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from shardlab_course.shared.rings import devices
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.verdict import Finding
-from shardlens import Axes
+from shardlens import Axes, Collective, price
 
 Step = Callable[[Observed], Arrays]
 """What a program would return: the loss, and the gradients of all weights."""
@@ -144,6 +144,14 @@ def too_much_held(item: ProgramItem, o: Observed) -> Iterator[Finding]:
         yield Finding(item.name, "M", what, f"fewer than {scores_bytes(o):,} B of temporary arrays", f"{o.held:,} B")
 
 
+def sent_again(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """What is wrong where more moves as soon as a compiler keeps the barriers of `jax.checkpoint`."""
+    found = price(o.kept.collectives)
+    if found > o.price + item.beyond(o):
+        what = "Your program moves more bytes than it needs to where a compiler keeps the barriers of jax.checkpoint."
+        yield Finding(item.name, "H", what, f"at most {o.price:,} B a device", f"{found:,} B a device")
+
+
 def keeps_exponentials(o: Observed) -> bool:
     """Whether every array is small, and all together are not."""
     return o.held >= scores_bytes(o) >= 4 * o.largest
@@ -154,19 +162,19 @@ def _block(o: Observed) -> int:
     return o.inputs[0].nbytes // devices(o)
 
 
-def _hops(o: Observed) -> int:
-    """How often a block of keys or values, or of their gradients, is permuted."""
-    return sum((c.executions or 0) * c.payload_bytes for c in o.collectives if c.kind == "collective-permute") // _block(o)
+def _hops(o: Observed, collectives: Iterable[Collective]) -> int:
+    """How often these permute a block of keys or values, or of their gradients."""
+    return sum((c.executions or 0) * c.payload_bytes for c in collectives if c.kind == "collective-permute") // _block(o)
 
 
 def travels_again(o: Observed) -> bool:
-    """Whether keys and values went round a second time."""
-    return _hops(o) >= 6 * (devices(o) - 1)
+    """Whether keys and values go round a second time where barriers are kept."""
+    return _hops(o, o.kept.collectives) >= 6 * (devices(o) - 1)
 
 
 def comes_home(o: Observed) -> bool:
     """Whether keys, values and their gradients made n hops each."""
-    return _hops(o) == 4 * devices(o)
+    return _hops(o, o.collectives) == 4 * devices(o)
 
 
 def all_multiplied(o: Observed) -> bool:
