@@ -57,21 +57,35 @@ class Program:
 
 @dataclasses.dataclass(frozen=True)
 class Guarded:
-    """What a guard is for: programs, where they are measured, the values that are right, and what `fair` says of facts.
+    """What a guard is for: programs, where they are measured, the values that are right, and the rules of facts.
 
-    `fair` is the guard of the exercise's solution: every label agrees with it, or the programs are not measured.
+    A letter's rule says whether its values are right (V), where they lie (S), or what they cost (H). Every label agrees with
+    the rules, or the programs are not measured.
     """
 
     programs: tuple[Program, ...]
     situations: tuple[Situation, ...]
     right: Callable[..., Any]
-    fair: Callable[[Mapping[str, Any]], bool]
+    rules: Mapping[str, Callable[[Mapping[str, Any]], bool]]
+
+    def fair(self, facts: Mapping[str, Any]) -> bool:
+        """The guard of the exercise's solution."""
+        return not self.breaks(facts)
+
+    def breaks(self, facts: Mapping[str, Any]) -> str:
+        """The letters of the rules that facts break."""
+        return "".join(letter for letter, rule in self.rules.items() if not rule(facts))
 
     def asked(self, situation: Situation) -> tuple[Program, ...]:
         """The programs that are asked about in a situation."""
         apart = {name for one in self.situations for name in one.only}
         names = situation.only or {p.name for p in self.programs} - apart - {*situation.without}
         return tuple(program for program in self.programs if program.name in names)
+
+
+def whole(facts: Mapping[str, Any]) -> bool:
+    """Whether every device has all of every output."""
+    return all(out["shard"] == out["shape"] for out in facts["outputs"])
 
 
 def mapped(mesh: Any, body: Callable[..., Any], given: Any, out: Any, *, check: bool = True) -> Callable[..., Any]:

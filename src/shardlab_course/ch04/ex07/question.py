@@ -38,7 +38,8 @@ GUARD = (
 QUESTION = Question(
     "4.7", "A guard for a product", difficulty=3, minutes=25, optional=True,
     items=(
-        GuardItem("product_holds", {"G": 7}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
+        GuardItem("product_holds", {"V": 2, "S": 2, "H": 3}, misconceptions=GUARD,
+                  kept=pathlib.Path(__file__).with_name("guarded.json")),
     ),
     hints=(
         "Three things can go wrong: the values, where the output lies, and what was sent. Which facts show each of them?",

@@ -124,7 +124,7 @@ def a_third():
         return cheap and facts["error"] < 0.3 and out["shard"] == out["shape"]
 
 
-@wrong("limit-itself-refused")
+@wrong("limit-itself-refused", 6)
 def less_and_not_at_most():
     def stack_holds(facts):
         x, first, _ = facts["inputs"]
@@ -134,7 +134,7 @@ def less_and_not_at_most():
         return cheap and facts["error"] < 0.03 and out["shard"] == out["shape"]
 
 
-@wrong("less-refused")
+@wrong("less-refused", 6)
 def exactly_that():
     def stack_holds(facts):
         x, first, _ = facts["inputs"]

@@ -36,7 +36,10 @@ GUARD = (
 
 QUESTION = Question(
     "9.8", "A guard for a stack of layers", difficulty=3, minutes=25, optional=True,
-    items=(GuardItem("stack_holds", {"G": 8}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),),
+    items=(
+        GuardItem("stack_holds", {"V": 3, "S": 1, "H": 4}, misconceptions=GUARD,
+                  kept=pathlib.Path(__file__).with_name("guarded.json")),
+    ),
     hints=(
         "Each layer owes one sum of the activations. How many bytes does that sum have, and where do you read the number "
         "of layers and the dtype?",

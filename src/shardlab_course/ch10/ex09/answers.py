@@ -116,7 +116,7 @@ def a_percent():
         return facts["error"] < 1e-2 and whole and facts["price"] <= allowed
 
 
-@wrong("limit-itself-refused")
+@wrong("limit-itself-refused", 6.5)
 def less_and_not_at_most():
     def gradients_hold(facts):
         whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
@@ -124,7 +124,7 @@ def less_and_not_at_most():
         return facts["error"] < 1e-4 and whole and facts["price"] < allowed
 
 
-@wrong("less-refused")
+@wrong("less-refused", 6.5)
 def exactly_that():
     def gradients_hold(facts):
         whole = all(g["shard"] == g["shape"] for g in facts["outputs"])

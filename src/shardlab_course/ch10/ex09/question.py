@@ -39,7 +39,8 @@ GUARD = (
 QUESTION = Question(
     "10.9", "A guard for gradients", difficulty=3, minutes=25, optional=True,
     items=(
-        GuardItem("gradients_hold", {"G": 8}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
+        GuardItem("gradients_hold", {"V": 3, "S": 2, "H": 3}, misconceptions=GUARD,
+                  kept=pathlib.Path(__file__).with_name("guarded.json")),
     ),
     hints=(
         "Gradients have the shapes of the weights. What has to be sent for them, and how often, however many microbatches "
