@@ -115,7 +115,9 @@ LIMITS = {
 OWED = {
     "4.7": lambda facts: 8 * math.prod(facts["outputs"][0]["shape"]),
     "9.8": lambda facts: (
-        (4 if facts["inputs"][0]["dtype"] == "bfloat16" else 8) * 2 * math.prod(facts["inputs"][0]["shape"])
+        (4 if facts["inputs"][0]["dtype"] == "bfloat16" else 8)
+        * facts["inputs"][1]["shape"][0]
+        * math.prod(facts["inputs"][0]["shape"])
     ),
     "10.9": lambda facts: 8 * sum(math.prod(w["shape"]) for w in facts["inputs"][:2]),
 }

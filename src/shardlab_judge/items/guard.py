@@ -45,7 +45,8 @@ class GuardItem(Item):
     Each letter is a rule. The share of the programs that it stops, of those that break the rule, and the share of right
     programs that it lets through count together: less one, so that a guard that always says the same earns nothing. A guard
     that takes only the limit of what may be moved for the other side of it loses half of H's points. A misconception's
-    `when` is given, for each program's name, in which share of its situations the guard let it through.
+    `when` is given, for each program's name, in which share of its situations the guard let it through; and for each dtype
+    the share of the programs that move exactly what is allowed.
 
     Args:
         kept: the file with the programs' facts, which `python -m shardlab_authoring.guards` writes.
@@ -114,7 +115,8 @@ class GuardItem(Item):
     def _known(self, programs: tuple[Guarded, ...], said: list[bool]) -> Any:
         each: dict[str, list[bool]] = {}
         for one, good in zip(programs, said):
-            each.setdefault(one.name, []).append(good)
+            for name in (one.name, *([one.facts["inputs"][0]["dtype"]] if one.tie else [])):
+                each.setdefault(name, []).append(good)
         through = {name: sum(all_) / len(all_) for name, all_ in each.items()}
         return next((m for m in self.misconceptions if m.when is not None and m.when(through)), None)
 

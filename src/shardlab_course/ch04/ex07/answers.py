@@ -196,3 +196,11 @@ def a_number():
 def another_key():
     def product_holds(facts):
         return facts["bytes"] < 1000
+
+
+@wrong("limit-too-small")
+def counted_once():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        cheap = facts["price"] is not None and facts["price"] <= 4 * math.prod(out["shape"])
+        return facts["error"] < 1e-5 and out["shard"] == out["shape"] and cheap

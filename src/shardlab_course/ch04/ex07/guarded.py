@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped, settled, whole
+from shardlab_course.shared.guarded import Guarded, Program, Situation, constrained, mapped, partly_exchanged, settled, whole
 from shardlab_judge.cases import axes
 from shardlens import Axes
 
@@ -72,6 +72,10 @@ def transposed(mesh: Any, A: Any, B: Any) -> Any:
     import jax
 
     return _body(mesh, lambda a, b: jax.lax.psum(b.T @ a.T, "x").T)(A, B)
+
+
+def part_exchanged(mesh: Any, A: Any, B: Any) -> Any:
+    return _body(mesh, lambda a, b: partly_exchanged(a @ b, "x"), check=False)(A, B)
 
 
 def unsummed(mesh: Any, A: Any, B: Any) -> Any:
@@ -182,6 +186,7 @@ GUARDED = Guarded(
         Program("in-a-loop", True, "a psum for a quarter of the rows, four times", in_a_loop),
         Program("transposed", True, "the product of the transposes, transposed", transposed),
         Program("on-one", True, "one psum along an axis of one device, which moves nothing", summed),
+        Program("part-exchanged", True, "a psum of all rows but one, whose terms two devices exchange", part_exchanged),
         Program("unsummed", False, "nobody adds the terms up", unsummed, public=True),
         Program("twice", False, "the sum is summed again", twice),
         Program("averaged", False, "pmean in place of psum", averaged),
@@ -206,6 +211,7 @@ GUARDED = Guarded(
         # XLA for v5e makes an all-reduce of so small a reduce-scatter, and the all-gather comes on top.
         _at(axes(x=8), 16, 2048, 128, "v5e:2x4", "in-two-steps", "columns-left-cut"),
         _at(axes(x=1, y=8), 8, 64, 12, only="on-one"),
+        _at(axes(x=2, y=4), 16, 256, 20, only="part-exchanged"),
     ),
     right=lambda A, B: np.asarray(A, np.float64) @ np.asarray(B, np.float64),
     rules={"V": lambda facts: facts["error"] < 1e-5, "S": whole, "H": cheap},

@@ -135,3 +135,18 @@ def exactly_that():
 def always():
     def gradients_hold(facts):
         return True
+
+
+@wrong("limit-too-small")
+def without_the_bias():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        return facts["error"] < 1e-4 and whole and facts["price"] <= 8 * math.prod(facts["inputs"][0]["shape"])
+
+
+@wrong("values-alone")
+def for_every_device():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        allowed = 8 * facts["mesh"]["data"] * sum(math.prod(g["shape"]) for g in facts["outputs"])
+        return facts["error"] < 1e-4 and whole and facts["price"] <= allowed
