@@ -19,6 +19,7 @@ from jax.sharding import AxisType
 
 import shardlab as sl
 from sample_questions import CALLED, PLACED, PROGRAM, product, question
+from shardlab.answers.context import setting
 from shardlab.answers.record import record
 from shardlab.as_json import as_json
 from shardlab.errors import ShardlabError
@@ -71,11 +72,12 @@ def test_check_by_position_and_by_name() -> None:
         lambda: jax.set_mesh(jax.make_mesh((4, 2), ("a", "b"), axis_types=(AxisType.Auto,) * 2)),
         lambda: jax.set_mesh(jax.make_mesh((4, 2), ("a", "b"), axis_types=(AxisType.Explicit,) * 2)),
         jax.disable_jit,
+        lambda: setting("jax_use_shardy_partitioner", False),
     ],
-    ids=["a mesh for all", "an Explicit mesh for all", "nothing compiled"],
+    ids=["a mesh for all", "an Explicit mesh for all", "nothing compiled", "without Shardy"],
 )
 def test_what_another_cell_has_set(setting: Callable[[], AbstractContextManager[None]]) -> None:
-    """The mesh of the case is the only one, and programs are compiled."""
+    """The mesh of the case is the only one, and programs are compiled, with Shardy."""
     measuring.measure.cache_clear()
     with setting():
         assert sl.check("0.1", product).passed

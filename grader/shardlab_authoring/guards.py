@@ -79,7 +79,13 @@ def _kept(guarded: Guarded, situation: Situation, program: Program, found: dict[
         what = f"a program that should be {'right' if program.good else 'wrong'} is not."
         raise ShardlabError("guarded-unfair", what, where=where, mend="mend the program, its label or the rule.")
     public = program.name in situation.shown or (program.public and situation is guarded.situations[0])
-    return {"name": program.name, "good": program.good, "why": program.why, "public": public, "facts": found}
+    return {"name": program.name, **labels(guarded, found), "why": program.why, "public": public, "facts": found}
+
+
+def labels(guarded: Guarded, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Which rules a program's facts break, and whether it would break one if it moved a byte more."""
+    breaks = guarded.breaks(facts)
+    return {"breaks": breaks, "tie": not breaks and not guarded.fair({**facts, "price": facts["price"] + 1})}
 
 
 def main(chapters: Sequence[int]) -> None:

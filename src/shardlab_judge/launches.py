@@ -67,6 +67,7 @@ class Seen:
         errors: by process "Type: message" of its exception, else empty.
         stopped: by process "time" (all waited), "computing" (some computed) or "peer" where it was stopped, else empty.
         where: by process the line where it was when the time was over.
+        before: what the same function did in the situations before this one.
     """
 
     launch: Launch
@@ -74,6 +75,7 @@ class Seen:
     errors: tuple[str, ...]
     stopped: tuple[str, ...]
     where: tuple[str, ...]
+    before: tuple[Seen, ...] = ()
 
     @property
     def hung(self) -> bool:

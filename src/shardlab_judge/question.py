@@ -29,7 +29,6 @@ LETTERS: Mapping[Letter, str] = {
     "C": "formula",
     "P": "prediction",
     "D": "distance to the front",
-    "G": "programs told apart",
 }
 
 

@@ -115,7 +115,9 @@ LIMITS = {
 OWED = {
     "4.7": lambda facts: 8 * math.prod(facts["outputs"][0]["shape"]),
     "9.8": lambda facts: (
-        (4 if facts["inputs"][0]["dtype"] == "bfloat16" else 8) * 2 * math.prod(facts["inputs"][0]["shape"])
+        (4 if facts["inputs"][0]["dtype"] == "bfloat16" else 8)
+        * facts["inputs"][1]["shape"][0]
+        * math.prod(facts["inputs"][0]["shape"])
     ),
     "10.9": lambda facts: 8 * sum(math.prod(w["shape"]) for w in facts["inputs"][:2]),
 }
@@ -172,22 +174,37 @@ def test_nothing_of_the_labels_leaves() -> None:
 
 @pytest.mark.parametrize("id", ITEMS)
 def test_points(id: str) -> None:
-    """All for the rule; none for a guard that always says the same; less for each program that is taken for another."""
+    """All for the rules; none for a guard that always says the same; less for each program that is taken for another."""
     fair = guarded(id).fair
     assert (verdict_on(id, fair).status, verdict_on(id, fair).points) == ("passed", QUESTIONS[id].points)
     assert verdict_on(id, fair, None).status == "passed"
     assert verdict_on(id, lambda facts: True).points == verdict_on(id, lambda facts: False).points == 0
-    asked = ITEMS[id].asked(id, SEED)
+    asked, points = ITEMS[id].asked(id, SEED), ITEMS[id].points
     missed = next(one for one in asked if not one.good and not one.public)
     found = verdict_on(id, lambda facts: fair(facts) or facts == missed.facts)
-    assert found.points == pytest.approx(QUESTIONS[id].points * (1 - 1 / sum(not one.good for one in asked)), abs=0.005)
-    (finding,) = found.findings
-    assert "lets through 1 of" in finding.what and missed.why in finding.where
+    lost = sum(points[letter] / sum(letter in one.breaks for one in asked) for letter in missed.breaks)
+    assert found.points == pytest.approx(QUESTIONS[id].points - lost, abs=0.005)
+    assert {finding.letter for finding in found.findings} == {*missed.breaks}
+    assert all("lets through 1 of" in finding.what and missed.why in finding.where for finding in found.findings)
     alone = [one for one in asked if one.good and [one.facts for one in asked].count(one.facts) == 1]
     refused = next(one for one in alone if not one.public)
     found = verdict_on(id, lambda facts: fair(facts) and facts != refused.facts)
-    assert found.points == pytest.approx(QUESTIONS[id].points * (1 - 1 / sum(one.good for one in asked)), abs=0.005)
+    assert found.points == pytest.approx(QUESTIONS[id].points * (1 - 1 / sum(one.good for one in asked)), abs=0.02)
+    assert {finding.letter for finding in found.findings} == {*points}
     assert "refuses 1 of" in found.findings[0].what and refused.why in found.findings[0].where
+
+
+@pytest.mark.parametrize("seed", [None, SEED])
+@pytest.mark.parametrize("id", ITEMS)
+def test_an_exact_fit(id: str, seed: int | None) -> None:
+    """Who refuses what moves exactly as much as is allowed, or what moves less, loses half of that rule and nothing else."""
+    item = ITEMS[id]
+    for tie, words in ((True, "exactly what is allowed"), (False, "less than is allowed")):
+        right = [one.facts for one in item.programs if one.good and one.tie is not tie]
+        found = verdict_on(id, right.__contains__, seed)
+        assert {part.letter: part.points for part in found.parts} == {**item.points, "H": item.points["H"] / 2}
+        (finding,) = found.findings
+        assert words in finding.what and finding.letter == "H"
 
 
 def test_other_answers() -> None:

@@ -27,7 +27,18 @@ def situation(case: Mapping[str, Any]) -> tuple[jax.sharding.Mesh, tuple[jax.Sha
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """While it lasts no mesh is set and functions are compiled, whatever another cell of the notebook has set for all."""
+    """While it lasts no mesh is set, and functions are compiled with Shardy, whatever another cell has set for all."""
     nothing = jax.sharding.Mesh(np.empty((), dtype=object), ())
-    with jax.set_mesh(nothing), jax.disable_jit(False):
+    with jax.set_mesh(nothing), jax.disable_jit(False), setting("jax_use_shardy_partitioner", True):
         yield
+
+
+@contextlib.contextmanager
+def setting(name: str, value: object) -> Iterator[None]:
+    """While it lasts an option of JAX has this value."""
+    before = getattr(jax.config, name)
+    jax.config.update(name, value)
+    try:
+        yield
+    finally:
+        jax.config.update(name, before)

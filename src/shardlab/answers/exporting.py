@@ -111,15 +111,3 @@ def _quiet() -> Iterator[None]:
     ):
         warnings.filterwarnings("ignore", "Some donated buffers were not usable")  # the verdict says so
         yield
-
-
-@contextlib.contextmanager
-def unfiltered() -> Iterator[None]:
-    """While it lasts JAX leaves its own frames in tracebacks: they know which axes there were."""
-    name = "jax_traceback_filtering"
-    before = getattr(jax.config, name)
-    jax.config.update(name, "off")
-    try:
-        yield
-    finally:
-        jax.config.update(name, before)

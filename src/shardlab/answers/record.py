@@ -7,7 +7,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.answers.exporting import TODO, Entry, exported, unfiltered
+from shardlab.answers.context import setting
+from shardlab.answers.exporting import TODO, Entry, exported
 from shardlab.answers.own import alone
 from shardlab.as_json import as_json
 from shardlab.exceptions import error
@@ -55,7 +56,7 @@ def _entry(item: Mapping[str, Any], value: Any) -> Entry:
     if item["kind"] not in RECORDERS:
         raise ValueError(f"unknown kind of item: {item['kind']}")
     try:
-        with unfiltered():
+        with setting("jax_traceback_filtering", "off"):  # JAX's own frames know which axes there were
             return RECORDERS[item["kind"]](value, item)
     except (Exception, SystemExit) as raised:
         return error(raised)

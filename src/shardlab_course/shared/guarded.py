@@ -57,21 +57,35 @@ class Program:
 
 @dataclasses.dataclass(frozen=True)
 class Guarded:
-    """What a guard is for: programs, where they are measured, the values that are right, and what `fair` says of facts.
+    """What a guard is for: programs, where they are measured, the values that are right, and the rules of facts.
 
-    `fair` is the guard of the exercise's solution: every label agrees with it, or the programs are not measured.
+    A letter's rule says whether its values are right (V), where they lie (S), or what they cost (H). Every label agrees with
+    the rules, or the programs are not measured.
     """
 
     programs: tuple[Program, ...]
     situations: tuple[Situation, ...]
     right: Callable[..., Any]
-    fair: Callable[[Mapping[str, Any]], bool]
+    rules: Mapping[str, Callable[[Mapping[str, Any]], bool]]
+
+    def fair(self, facts: Mapping[str, Any]) -> bool:
+        """The guard of the exercise's solution."""
+        return not self.breaks(facts)
+
+    def breaks(self, facts: Mapping[str, Any]) -> str:
+        """The letters of the rules that facts break."""
+        return "".join(letter for letter, rule in self.rules.items() if not rule(facts))
 
     def asked(self, situation: Situation) -> tuple[Program, ...]:
         """The programs that are asked about in a situation."""
         apart = {name for one in self.situations for name in one.only}
         names = situation.only or {p.name for p in self.programs} - apart - {*situation.without}
         return tuple(program for program in self.programs if program.name in names)
+
+
+def whole(facts: Mapping[str, Any]) -> bool:
+    """Whether every device has all of every output."""
+    return all(out["shard"] == out["shape"] for out in facts["outputs"])
 
 
 def mapped(mesh: Any, body: Callable[..., Any], given: Any, out: Any, *, check: bool = True) -> Callable[..., Any]:
@@ -87,6 +101,14 @@ def constrained(mesh: Any, x: Any, *spec: Any) -> Any:
     import jax
 
     return jax.lax.with_sharding_constraint(x, jax.NamedSharding(mesh, jax.P(*spec)))
+
+
+def partly_exchanged(term: Any, axis: str) -> Any:
+    """The sum over an axis of two devices: terms of the last row change places, which costs half of their sum."""
+    import jax
+
+    last = term[-1:] + jax.lax.ppermute(term[-1:], axis, [(0, 1), (1, 0)])
+    return jax.numpy.concatenate([jax.lax.psum(term[:-1], axis), last])
 
 
 def settled(mesh_sum: Callable[[Any], Any], value: Any) -> Any:
@@ -123,24 +145,39 @@ def counts(plain: str, *several: str) -> Misconception:
     )  # fmt: skip
 
 
-def limit_refused(plain: str, free: str, *wrong: str) -> Misconception:
-    """Of a guard that refuses all that sends exactly what is owed, and the wrong programs named, but not what is free."""
+LESS = "part-exchanged", "on-one"
+"""Right programs that send a little less than is owed, and nothing."""
+
+
+def limit_refused(plain: str, *wrong: str) -> Misconception:
+    """Of a guard that refuses all that sends exactly what is owed, and the wrong programs named, but not what sends less."""
     return WrongValues(
         "limit-itself-refused",
         "It refuses the right programs that send exactly the bytes that are owed. The limit itself has to pass: compare "
         "with <=.",
-        2, when=lambda through: through.get(plain, 1) == 0 < through.get(free, 0)
+        2, when=lambda through: through.get(plain, 1) == 0 < min(through.get(name, 0) for name in LESS)
         and not any(through.get(name, 0) for name in wrong),
     )  # fmt: skip
 
 
-def less_refused(free: str, *owed: str) -> Misconception:
+def limit_too_small(plain: str) -> Misconception:
+    """Of a guard that refuses all that sends bytes, even a little less than is owed, and lets through what sends none."""
+    part, free = LESS
+    return WrongValues(
+        "limit-too-small",
+        "The limit is too small: it refuses a right program that sends less than one all-reduce of all that is owed. "
+        "`price` counts the bytes of an all-reduce twice, on every mesh.",
+        2, when=lambda through: through.get(plain, 1) == through.get(part, 1) == 0 < through.get(free, 0),
+    )  # fmt: skip
+
+
+def less_refused(*owed: str) -> Misconception:
     """Of a guard that lets through what sends exactly what is owed, and not what sends less along an axis of one device."""
     return WrongValues(
         "less-refused",
         "It refuses a right program that sends less than one all-reduce: along a mesh axis of one device nothing moves. "
         "What is owed is an upper limit.",
-        2, when=lambda through: through.get(free, 1) == 0 and all(through.get(name, 0) == 1 for name in owed),
+        2, when=lambda through: through.get("on-one", 1) == 0 and all(through.get(name, 1) == 1 for name in owed),
     )  # fmt: skip
 
 
@@ -160,4 +197,14 @@ def one_size(plain: str) -> Misconception:
         "It lets the plainest right program through on one mesh, and not on another: what it allows should follow from the "
         "shapes in `inputs` and `outputs`.",
         3, when=lambda through: 0 < through.get(plain, 0) < 1,
+    )  # fmt: skip
+
+
+def one_dtype(*dtypes: str) -> Misconception:
+    """Of a guard that knows what sends exactly as much as is owed with numbers of one of two dtypes, and not the other."""
+    return WrongValues(
+        "one-dtype",
+        "It lets right programs of one dtype through, and refuses those of the other. Numbers of bfloat16 have half the "
+        "bytes of float32, and their sums are less exact: the limit of `error` leaves room for that.",
+        2, when=lambda through: {through.get(dtype) for dtype in dtypes} == {0, 1},
     )  # fmt: skip

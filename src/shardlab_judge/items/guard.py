@@ -7,7 +7,7 @@ import functools
 import json
 import pathlib
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shardlab_judge.causes.exceptions import likely
@@ -21,23 +21,32 @@ from shardlab_judge.verdict import Finding
 class Guarded:
     """A program that a guard is asked about, as `sl.facts` tells of it.
 
-    `why` says in a clause what it does; `public` ones are asked about in a notebook too.
+    `breaks` has the letters of the rules that it breaks; a `tie` keeps them all and moves exactly what is allowed. `why`
+    says in a clause what it does; `public` ones are asked about in a notebook too.
     """
 
     name: str
-    good: bool
+    breaks: str
+    tie: bool
     why: str
     public: bool
     facts: Mapping[str, Any]
+
+    @property
+    def good(self) -> bool:
+        """Whether it keeps every rule."""
+        return not self.breaks
 
 
 @dataclasses.dataclass(frozen=True)
 class GuardItem(Item):
     """A function of a program's facts that says whether the program is as it should be.
 
-    The share of wrong programs that it finds, and that of right ones that it lets through, count together: less one, so that
-    a guard that always says the same earns nothing. A misconception's `when` is given, for each program's name, in which
-    share of its situations the guard let it through.
+    Each letter is a rule. The share of the programs that it stops, of those that break the rule, and the share of right
+    programs that it lets through count together: less one, so that a guard that always says the same earns nothing. A guard
+    that takes only the limit of what may be moved for the other side of it loses half of H's points. A misconception's
+    `when` is given, for each program's name, in which share of its situations the guard let it through; and for each dtype
+    the share of the programs that move exactly what is allowed.
 
     Args:
         kept: the file with the programs' facts, which `python -m shardlab_authoring.guards` writes.
@@ -81,17 +90,20 @@ class GuardItem(Item):
         said = [bool(one.get("value")) for one in returned]
         passed = [one for one, good in zip(programs, said) if good and not one.good]
         refused = [one for one, good in zip(programs, said) if one.good and not good]
-        wrong, right = sum(not one.good for one in programs), sum(one.good for one in programs)
-        share = max(0.0, 1 - len(passed) / max(1, wrong) - len(refused) / max(1, right))
-        through = f"It lets through {len(passed)} of {wrong} wrong programs."
-        kept_out = f"It refuses {len(refused)} of {right} right programs."
+        right = [one for one in programs if one.good]
+        side = _side(right, refused)
+        lost = {letter: (letter == "H") / 2 if side else len(refused) / len(right) for letter in self.points}
+        shares = {letter: 1 - _of(letter, passed) / _of(letter, programs) - lost[letter] for letter in self.points}
+        through = f"It lets through {len(passed)} of {len(programs) - len(right)} wrong programs."
+        kept_out = f"It refuses {len(refused)} of {len(right)} right programs{side}."
         known = self._known(programs, said)
         findings = [
-            explained(Finding(self.name, self.first, what, str(good), str(not good), _told(some[0])), known)
+            explained(Finding(self.name, letter, what, str(good), str(not good), _told(some[0])), known)
             for what, some, good in ((through, passed, False), (kept_out, refused, True))
-            if some
+            for letter in self.points
+            if some and (lost[letter] if good else _of(letter, some))
         ]
-        return ({self.first: share} if share else {}), findings
+        return {letter: share for letter, share in shares.items() if share > 0}, findings
 
     def _unanswered(self, one: Guarded, said: Response) -> Finding:
         if "value" in said:
@@ -103,9 +115,23 @@ class GuardItem(Item):
     def _known(self, programs: tuple[Guarded, ...], said: list[bool]) -> Any:
         each: dict[str, list[bool]] = {}
         for one, good in zip(programs, said):
-            each.setdefault(one.name, []).append(good)
+            for name in (one.name, *([one.facts["inputs"][0]["dtype"]] if one.tie else [])):
+                each.setdefault(name, []).append(good)
         through = {name: sum(all_) / len(all_) for name, all_ in each.items()}
         return next((m for m in self.misconceptions if m.when is not None and m.when(through)), None)
+
+
+def _of(letter: str, programs: Iterable[Guarded]) -> int:
+    """How many of the programs break a rule."""
+    return sum(letter in one.breaks for one in programs)
+
+
+def _side(right: Sequence[Guarded], refused: Sequence[Guarded]) -> str:
+    """In words, where all the right programs on one side of the limit are refused, and none on the other."""
+    for tie, words in ((True, ": all that move exactly what is allowed"), (False, ": all that move less than is allowed")):
+        if 0 < len(refused) < len(right) and [one for one in right if one.tie is tie] == refused:
+            return words
+    return ""
 
 
 def _stops(one: Guarded, said: Response) -> bool:

@@ -88,8 +88,9 @@ class ProcessesItem(Item):
     def judge(self, response: Response, setting: Setting) -> Judged:
         """Points and findings over all situations, the first finding of each letter; without values nothing else counts."""
         findings: dict[str, Finding] = {}
+        before: list[Seen] = []
         for case, launch in zip(self.cases_of(setting.question, setting.seed), response["launches"], strict=True):
-            found = _judge_launch(self, case, launch.get("processes", [{"todo": True}] * case.processes))
+            found = _judge_launch(self, case, launch.get("processes", [{"todo": True}] * case.processes), before)
             for finding in found:
                 findings.setdefault(finding.letter, finding)
             if any(finding.letter == self.first for finding in found):
@@ -154,9 +155,10 @@ def _numbers(raw: Any) -> Any:
     return raw if isinstance(raw, int | float) else responses.fail("a shard holds something other than numbers")
 
 
-def _judge_launch(item: ProcessesItem, case: Launch, processes: Sequence[Response]) -> list[Finding]:
+def _judge_launch(item: ProcessesItem, case: Launch, processes: Sequence[Response], before: list[Seen]) -> list[Finding]:
     try:
-        observed = seen(case, processes)
+        observed = dataclasses.replace(seen(case, processes), before=tuple(before))
+        before.append(observed)
     except ValueError as error:
         found = [Finding(item.name, item.first, f"What the processes returned is malformed: {error}.", item.form)]
         return [dataclasses.replace(finding, where=case.title) for finding in found]

@@ -152,7 +152,7 @@ def a_percent():
         return facts["error"] < 1e-2 and out["shard"] == out["shape"] and facts["price"] <= 8 * math.prod(out["shape"])
 
 
-@wrong("limit-itself-refused")
+@wrong("limit-itself-refused", 5.5)
 def less_and_not_at_most():
     def product_holds(facts):
         (out,) = facts["outputs"]
@@ -167,7 +167,7 @@ def no_gathers():
         return facts["error"] < 1e-5 and out["shard"] == out["shape"] and not gathers
 
 
-@wrong("less-refused")
+@wrong("less-refused", 5.5)
 def exactly_that():
     def product_holds(facts):
         (out,) = facts["outputs"]
@@ -196,3 +196,11 @@ def a_number():
 def another_key():
     def product_holds(facts):
         return facts["bytes"] < 1000
+
+
+@wrong("limit-too-small")
+def counted_once():
+    def product_holds(facts):
+        (out,) = facts["outputs"]
+        cheap = facts["price"] is not None and facts["price"] <= 4 * math.prod(out["shape"])
+        return facts["error"] < 1e-5 and out["shard"] == out["shape"] and cheap

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pathlib
 
-from shardlab_course.shared.guarded import counts, less_refused, lets_through, limit_refused, one_size, price_unknown
+from shardlab_course.shared.guarded import (
+    counts,
+    less_refused,
+    lets_through,
+    limit_refused,
+    limit_too_small,
+    one_size,
+    price_unknown,
+)
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.question import Question
 
@@ -12,15 +20,16 @@ GUARD = (
     lets_through("values-alone", "It accepts right values that cost many times the bytes. What may be sent follows from the "
                  "output.",
                  "gathered", "unsummed", hint=1),
-    lets_through("bytes-alone", "It looks only at what is sent. A program that adds nothing up sends nothing: see `error`.",
+    lets_through("bytes-alone", "It accepts a program that adds nothing up, and sends little or nothing: see `error`.",
                  "unsummed", "gathered", hint=1),
     lets_through("place-forgotten", "It accepts a program that leaves its output in pieces. There `shard` is not `shape`.",
                  "left-cut", "gathered", "unsummed"),
     lets_through("place-forgotten", "It accepts a program that leaves its output cut by columns. Compare all of `shard` "
                  "with `shape`, not one dimension.",
                  "columns-left-cut", "left-cut", "gathered", "unsummed"),
-    limit_refused("summed", "on-one", "left-cut", "unsummed"),
-    less_refused("on-one", "summed", "in-a-loop", "halves"),
+    limit_too_small("summed"),
+    limit_refused("summed", "left-cut", "unsummed"),
+    less_refused("summed", "in-a-loop", "halves"),
     one_size("summed"),
     counts("summed", "halves", "in-two-steps", "in-a-loop"),
     lets_through("rounds-forgotten",
@@ -38,7 +47,8 @@ GUARD = (
 QUESTION = Question(
     "4.7", "A guard for a product", difficulty=3, minutes=25, optional=True,
     items=(
-        GuardItem("product_holds", {"G": 7}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
+        GuardItem("product_holds", {"V": 2, "S": 2, "H": 3}, misconceptions=GUARD,
+                  kept=pathlib.Path(__file__).with_name("guarded.json")),
     ),
     hints=(
         "Three things can go wrong: the values, where the output lies, and what was sent. Which facts show each of them?",

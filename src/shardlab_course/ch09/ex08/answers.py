@@ -124,7 +124,7 @@ def a_third():
         return cheap and facts["error"] < 0.3 and out["shard"] == out["shape"]
 
 
-@wrong("limit-itself-refused")
+@wrong("limit-itself-refused", 6)
 def less_and_not_at_most():
     def stack_holds(facts):
         x, first, _ = facts["inputs"]
@@ -134,7 +134,7 @@ def less_and_not_at_most():
         return cheap and facts["error"] < 0.03 and out["shard"] == out["shape"]
 
 
-@wrong("less-refused")
+@wrong("less-refused", 6)
 def exactly_that():
     def stack_holds(facts):
         x, first, _ = facts["inputs"]
@@ -148,3 +148,41 @@ def exactly_that():
 def always():
     def stack_holds(facts):
         return True
+
+
+@wrong("limit-too-small")
+def of_one_layer():
+    def stack_holds(facts):
+        x, _, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        size = {"float32": 4, "bfloat16": 2}[x["dtype"]]
+        return facts["price"] <= 2 * size * math.prod(x["shape"]) and facts["error"] < 0.03 and out["shard"] == out["shape"]
+
+
+@wrong("one-size")
+def always_two_layers():
+    def stack_holds(facts):
+        x, _, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        size = {"float32": 4, "bfloat16": 2}[x["dtype"]]
+        cheap = facts["price"] <= 2 * 2 * size * math.prod(x["shape"])
+        return cheap and facts["error"] < 0.03 and out["shard"] == out["shape"]
+
+
+@wrong("one-dtype")
+def two_bytes():
+    def stack_holds(facts):
+        x, first, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        cheap = facts["price"] <= 4 * first["shape"][0] * math.prod(x["shape"])
+        return cheap and facts["error"] < 0.03 and out["shard"] == out["shape"]
+
+
+@wrong("one-dtype")
+def errors_of_float32():
+    def stack_holds(facts):
+        x, first, _ = facts["inputs"]
+        (out,) = facts["outputs"]
+        size = {"float32": 4, "bfloat16": 2}[x["dtype"]]
+        cheap = facts["price"] <= 2 * size * first["shape"][0] * math.prod(x["shape"])
+        return cheap and facts["error"] < 1e-5 and out["shard"] == out["shape"]

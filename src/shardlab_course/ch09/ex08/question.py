@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import pathlib
 
-from shardlab_course.shared.guarded import counts, less_refused, lets_through, limit_refused, one_size, price_unknown
+from shardlab_course.shared.guarded import (
+    counts,
+    less_refused,
+    lets_through,
+    limit_refused,
+    limit_too_small,
+    one_dtype,
+    one_size,
+    price_unknown,
+)
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.question import Question
 
 GUARD = (
-    lets_through("values-alone", "It looks only at values, and a program that gathers weights has the same values for "
-        "many times the bytes.",
+    lets_through("values-alone", "It accepts a program that gathers weights: the same values, for many times the bytes.",
                  "weights-gathered", "last-unsummed", hint=1),
-    lets_through("bytes-alone", "It looks only at what is sent, and a layer that adds nothing up sends nothing. See "
-        "`error`.",
+    lets_through("bytes-alone", "It accepts a last layer whose terms nobody added up, which sends nothing. See `error`.",
                  "last-unsummed", "weights-gathered", hint=1),
     lets_through("place-forgotten", "It accepts a program whose output is left in pieces: `shard` is not `shape`.",
                  "left-cut", "weights-gathered", "last-unsummed"),
-    limit_refused("unrolled", "on-one", "left-cut", "last-unsummed"),
-    less_refused("on-one", "unrolled", "scanned"),
+    limit_too_small("unrolled"),
+    limit_refused("unrolled", "left-cut", "last-unsummed"),
+    less_refused("unrolled", "scanned"),
+    one_dtype("float32", "bfloat16"),
     one_size("unrolled"),
     counts("unrolled", "rows-apart", "scanned"),
     lets_through("dtype-forgotten", "It accepts twice the bytes of one all-reduce for each layer. Either `price` has no "
@@ -36,7 +45,10 @@ GUARD = (
 
 QUESTION = Question(
     "9.8", "A guard for a stack of layers", difficulty=3, minutes=25, optional=True,
-    items=(GuardItem("stack_holds", {"G": 8}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),),
+    items=(
+        GuardItem("stack_holds", {"V": 3, "S": 1, "H": 4}, misconceptions=GUARD,
+                  kept=pathlib.Path(__file__).with_name("guarded.json")),
+    ),
     hints=(
         "Each layer needs one sum of the activations. How many bytes does that sum have, and where do you read the number "
         "of layers and the dtype?",

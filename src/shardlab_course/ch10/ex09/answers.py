@@ -116,7 +116,7 @@ def a_percent():
         return facts["error"] < 1e-2 and whole and facts["price"] <= allowed
 
 
-@wrong("limit-itself-refused")
+@wrong("limit-itself-refused", 6.5)
 def less_and_not_at_most():
     def gradients_hold(facts):
         whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
@@ -124,7 +124,7 @@ def less_and_not_at_most():
         return facts["error"] < 1e-4 and whole and facts["price"] < allowed
 
 
-@wrong("less-refused")
+@wrong("less-refused", 6.5)
 def exactly_that():
     def gradients_hold(facts):
         whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
@@ -135,3 +135,18 @@ def exactly_that():
 def always():
     def gradients_hold(facts):
         return True
+
+
+@wrong("limit-too-small")
+def without_the_bias():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        return facts["error"] < 1e-4 and whole and facts["price"] <= 8 * math.prod(facts["inputs"][0]["shape"])
+
+
+@wrong("values-alone")
+def for_every_device():
+    def gradients_hold(facts):
+        whole = all(g["shard"] == g["shape"] for g in facts["outputs"])
+        allowed = 8 * facts["mesh"]["data"] * sum(math.prod(g["shape"]) for g in facts["outputs"])
+        return facts["error"] < 1e-4 and whole and facts["price"] <= allowed

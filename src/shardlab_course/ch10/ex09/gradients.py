@@ -26,3 +26,10 @@ def own(W: Any, b: Any, x: Any, y: Any) -> Any:
 
     varying = (jax.lax.pcast(w, "data", to="varying") for w in (W, b))
     return jax.grad(loss, (0, 1))(*varying, x, y)
+
+
+def averaged_again(mean: Any) -> Any:
+    """The same mean, for the bytes of another one."""
+    import jax
+
+    return jax.lax.pmean(jax.lax.pcast(mean * 1, "data", to="varying"), "data")

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import pathlib
 
-from shardlab_course.shared.guarded import counts, less_refused, lets_through, limit_refused, one_size, price_unknown
+from shardlab_course.shared.guarded import (
+    counts,
+    less_refused,
+    lets_through,
+    limit_refused,
+    limit_too_small,
+    one_size,
+    price_unknown,
+)
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.question import Question
 
 GUARD = (
-    lets_through("values-alone", "It looks only at values, and a mean that is taken twice has the same values for twice "
-        "the bytes.",
+    lets_through("values-alone", "It accepts a mean that is taken twice: the same values, for twice the bytes.",
                  "averaged-again", "own-rows", hint=1),
-    lets_through("bytes-alone", "It looks only at what is sent, and gradients that nothing averaged cost nothing. Look at "
-        "`error`.",
+    lets_through("bytes-alone", "It accepts gradients that nothing averaged, which cost nothing. Look at `error`.",
                  "own-rows", "averaged-again", hint=1),
     lets_through("place-forgotten", "It accepts a gradient that is left in pieces: compare `shard` with `shape`.",
                  "left-cut", "averaged-again", "own-rows"),
     lets_through("place-forgotten", "It accepts a program that leaves the second gradient in pieces. Both outputs "
                  "must be whole.",
                  "bias-left-cut", "left-cut", "averaged-again", "own-rows"),
-    limit_refused("averaged", "on-one", "left-cut", "own-rows"),
-    less_refused("on-one", "averaged", "row-by-row"),
+    limit_too_small("averaged"),
+    limit_refused("averaged", "left-cut", "own-rows"),
+    less_refused("averaged", "row-by-row"),
     one_size("averaged"),
     counts("averaged", "row-by-row", "in-one"),
     lets_through("rounds-forgotten",
@@ -39,7 +46,8 @@ GUARD = (
 QUESTION = Question(
     "10.9", "A guard for gradients", difficulty=3, minutes=25, optional=True,
     items=(
-        GuardItem("gradients_hold", {"G": 8}, kept=pathlib.Path(__file__).with_name("guarded.json"), misconceptions=GUARD),
+        GuardItem("gradients_hold", {"V": 3, "S": 2, "H": 3}, misconceptions=GUARD,
+                  kept=pathlib.Path(__file__).with_name("guarded.json")),
     ),
     hints=(
         "Gradients have the shapes of the weights. What has to be sent for them, and how often, however many microbatches "

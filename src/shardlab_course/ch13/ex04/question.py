@@ -6,7 +6,7 @@ import numpy as np
 
 from shardlab_course.ch13.ex04 import oracle as of
 from shardlab_course.ch13.shared import LINE, SWAPPED, UNTILED, WIDE, all_of_it, count, if_right, lies
-from shardlab_course.shared.sent import part
+from shardlab_course.shared.sent import little_beside, part
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -66,6 +66,7 @@ QUESTION = Question(
                     misconceptions=POISSON, rtol=1e-3, atol=1e-3,
                     tolerance="float32 transforms there and back; the longest wave is divided by a small square",
                     slack=8, slack_reason="the density's mean, one number, may be subtracted before or after",
+                    checks=(little_beside("exchanges", 8, "all-to-all", "collective-permute"),),  # 8 for the mean
                     cases=(of.field(LINE, 16, 40), of.field(WIDE, 12, 20), of.field(LINE, 24, 48)),
                     draw=of.draw_field),
     ),

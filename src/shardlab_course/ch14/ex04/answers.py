@@ -345,3 +345,121 @@ def zeros_for_noise():
             "rows": order[host::hosts][:rows].tolist(),
             "noise": jnp.zeros((16, 4), device=NamedSharding(mesh, P("data"))),
         }
+
+
+@wrong("order-of-no-seed", 0)
+def one_order_for_all_seeds():
+    def start(seed, samples, rows):
+        import jax
+        import numpy as np
+        from jax import P
+        from jax.sharding import AxisType, NamedSharding
+
+        host, hosts = jax.process_index(), jax.process_count()
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+        weights = jax.random.normal(jax.random.key(seed), (6, 4))
+        order = np.random.default_rng(0).permutation(samples)
+        key = jax.random.fold_in(jax.random.key(seed), 1)
+
+        def draw():
+            return jax.random.normal(key, (16, 4))
+
+        return {
+            "weights": jax.device_put(weights, NamedSharding(mesh, P())),
+            "rows": order[host::hosts][:rows].tolist(),
+            "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
+        }
+
+
+@wrong("not-shuffled", 0)
+def last_sample_first():
+    def start(seed, samples, rows):
+        import jax
+        import numpy as np
+        from jax import P
+        from jax.sharding import AxisType, NamedSharding
+
+        host, hosts = jax.process_index(), jax.process_count()
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+        weights = jax.random.normal(jax.random.key(seed), (6, 4))
+        order = np.arange(samples)[::-1]
+        key = jax.random.fold_in(jax.random.key(seed), 1)
+
+        def draw():
+            return jax.random.normal(key, (16, 4))
+
+        return {
+            "weights": jax.device_put(weights, NamedSharding(mesh, P())),
+            "rows": order[host::hosts][:rows].tolist(),
+            "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
+        }
+
+
+@wrong("no-normal-noise", 0)
+def signs_for_noise():
+    def start(seed, samples, rows):
+        import jax
+        import numpy as np
+        from jax import P
+        from jax.sharding import AxisType, NamedSharding
+
+        host, hosts = jax.process_index(), jax.process_count()
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+        weights = jax.random.normal(jax.random.key(seed), (6, 4))
+        order = np.random.default_rng(seed).permutation(samples)
+        key = jax.random.fold_in(jax.random.key(seed), 1)
+
+        def draw():
+            return jax.random.rademacher(key, (16, 4), float)
+
+        return {
+            "weights": jax.device_put(weights, NamedSharding(mesh, P())),
+            "rows": order[host::hosts][:rows].tolist(),
+            "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
+        }
+
+
+@wrong("same-noise-on-every-device", 0)
+def four_rows_again():
+    def start(seed, samples, rows):
+        import jax
+        import numpy as np
+        from jax import P
+        from jax.sharding import AxisType, NamedSharding
+
+        host, hosts = jax.process_index(), jax.process_count()
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+        weights = jax.random.normal(jax.random.key(seed), (6, 4))
+        order = np.random.default_rng(seed).permutation(samples)
+        key = jax.random.fold_in(jax.random.key(seed), 1)
+
+        def draw():
+            return jax.numpy.tile(jax.random.normal(key, (4, 4)), (4, 1))
+
+        return {
+            "weights": jax.device_put(weights, NamedSharding(mesh, P())),
+            "rows": order[host::hosts][:rows].tolist(),
+            "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
+        }
+
+
+@right
+def shared_out_first():
+    """Each process shuffles its own share of the samples."""
+
+    def start(seed, samples, rows):
+        import jax
+        import numpy as np
+        from jax import P
+        from jax.sharding import AxisType, NamedSharding
+
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+        mine = np.arange(samples)[jax.process_index() :: jax.process_count()]
+        np.random.default_rng(seed).shuffle(mine)
+        weights = jax.random.normal(jax.random.key(seed), (6, 4))
+        noise = jax.random.normal(jax.random.key(seed + 1), (16, 4))
+        return {
+            "weights": jax.device_put(weights, NamedSharding(mesh, P())),
+            "rows": mine[:rows].tolist(),
+            "noise": jax.device_put(noise, NamedSharding(mesh, P("data"))),
+        }

@@ -27,9 +27,12 @@ START = (
         "shuffle alike, then share out that one order.",
         2, when=lambda seen: of.overlap(seen) > 0),
     WrongValues(
-        "not-shuffled", "Each process reads its rows in rising order: shuffle all samples by `seed` before they are shared "
-        "out.",
-        2, when=of.in_rising_order),
+        "not-shuffled", "Each process reads its rows in rising or falling order: shuffle all samples by `seed`, share that "
+        "order out, and leave it as it is.",
+        2, when=of.in_order),
+    WrongValues(
+        "order-of-no-seed", "The order of the samples does not depend on `seed`: every run reads the same rows first.",
+        2, when=of.order_of_no_seed),
     WrongValues(
         "same-noise-on-every-host",
         "Each host drew its part from the same key, so the hosts have equal noise: draw one global array, or fold the "
@@ -47,7 +50,7 @@ QUESTION = Question(
     "14.4", "Alike and not alike", difficulty=3, minutes=30, optional=True,
     items=(
         ProcessesItem("start", {"V": 6, "S": 2}, checks=(Check("V", of.not_begun),), misconceptions=START,
-                      cases=(of.starting(3, 40, 6), of.starting(8, 32, 16)), draw=of.draw_starting),
+                      cases=(of.starting(3, 40, 6), of.starting(8, 32, 16), of.starting(5, 40, 6)), draw=of.draw_starting),
     ),
     hints=(
         "Three things are random. Which must be the same on both hosts, which must differ, and which must be shared out?",

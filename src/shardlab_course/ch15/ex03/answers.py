@@ -690,3 +690,31 @@ def whole_batch():
 
         cut = P("stage", None, None)
         return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)
+
+
+@wrong("-", 24.5)
+def unrolled_and_gathered():
+    """Hops that are not sent are no room for a gather."""
+
+    def pipeline(mesh, W, X, Y):
+        stages, count = mesh.shape["stage"], len(X)
+        onward = [(s, s + 1) for s in range(stages - 1)]
+
+        def body(W, X, Y):
+            stage = jax.lax.axis_index("stage")
+
+            def loss(W):
+                arrived, total = jax.lax.pcast((jnp.zeros_like(X[0]), 0.0), "stage", to="varying")
+                for t in range(count + stages - 1):
+                    x = jnp.where(stage == 0, X[min(t, count - 1)], arrived)
+                    out = jnp.tanh(x @ W[0] / len(W[0]) ** 0.5)
+                    error = jnp.sum((out - Y[max(t - (stages - 1), 0)]) ** 2)
+                    total += jnp.where((stage == stages - 1) & (t >= stages - 1), error, 0)
+                    arrived = jax.lax.ppermute(out, "stage", onward)
+                return total / Y.size
+
+            own, slope = jax.value_and_grad(loss)(W)
+            return jax.lax.all_gather(own, "stage", to="invarying").sum(), slope
+
+        cut = P("stage", None, None)
+        return jax.shard_map(body, mesh=mesh, in_specs=(cut, P(), P()), out_specs=(P(), cut))(W, X, Y)

@@ -8,6 +8,7 @@ from typing import Any
 from shardlab_course.ch15.ex03 import oracle as of
 from shardlab_course.ch15.shared import CARRY, moved, promise
 from shardlab_course.shared.manual import LEFT
+from shardlab_course.shared.sent import little_beside
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
@@ -122,6 +123,7 @@ QUESTION = Question(
                     misconceptions=PIPELINE, manual=True,
                     rtol=1e-4, atol=1e-5, tolerance="float32 sums over microbatches, in another order",
                     slack=8, slack_reason="the loss may be summed apart from its gradient",
+                    checks=(little_beside("hops", 16, "collective-permute"),),  # two sums of one number
                     cases=(of.microbatches(of.STAGES, 11, 4, 16), of.microbatches(of.FEW_STAGES, 7, 3, 12)),
                     draw=of.draw_microbatches),
     ),
