@@ -154,26 +154,27 @@ def _wrapped(process: Process, width: int) -> list[str]:
 
 def _hung(launched: Launched) -> ShardlabError:
     late = [p for p in launched.processes if p.stopped in LATE]
-    lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
     what = f"{launched.what}: {len(late)} of {len(launched.processes)} processes did not end within {launched.seconds:g} s."
     if late[0].stopped == "computing":
         mend = "look for an endless loop at these lines, or give the processes more `seconds`."
-        return ShardlabError("processes-hang", f"{what} Some are still computing.", where="\n".join(lines), mend=mend)
+        return ShardlabError("processes-hang", f"{what} Some are still computing.", where=_states(launched), mend=mend)
     mend = "all processes must reach the same collectives in the same order.\n"
     mend += "Look for what differs between them before these lines, or give them more `seconds`."
-    return ShardlabError("processes-hang", what, where="\n".join(lines), mend=mend)
+    return ShardlabError("processes-hang", what, where=_states(launched), mend=mend)
 
 
 def _failed(launched: Launched, failed: list[Process]) -> ShardlabError:
     first = next((p for p in failed if not p.stopped), failed[0])
-    said = f"{first.error['type']}: {short(first.error['message'])}" if first.error else f"exit status {first.status}"
-    lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
-    return ShardlabError(
-        "process-failed",
-        f"{launched.what} failed in process {first.number}: {said}",
-        where="\n".join(lines),
-        mend="read the end of what that process wrote.",
-    )
+    said = f"exit status {first.status}"
+    if first.error:
+        said = f"{first.error['type']}: {textwrap.shorten(first.error['message'], 200, placeholder=' ...')}"
+    what = f"{launched.what} failed in process {first.number}: {said}"
+    mend = "read the end of what that process wrote."
+    return ShardlabError("process-failed", what, where=_states(launched), mend=mend)
+
+
+def _states(launched: Launched) -> str:
+    return "\n".join(f"process {p.number}: {_state(p)}" for p in launched.processes)
 
 
 def _state(process: Process) -> str:
@@ -182,8 +183,3 @@ def _state(process: Process) -> str:
     if process.error:
         return f"raised {process.error['type']}"
     return f"ended with exit status {process.status}" if process.status else "had ended"
-
-
-def short(message: str, most: int = 200) -> str:
-    """One line of a message."""
-    return textwrap.shorten(message, most, placeholder=" ...")
