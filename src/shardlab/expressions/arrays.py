@@ -12,7 +12,7 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
 from shardlab.errors import ShardingError
 from shardlab.expressions.meshes import Where, mesh_axes, placing, sharding_for, where
 from shardlab.expressions.parsing import parse
-from shardlab.expressions.resolution import axes_text
+from shardlab.expressions.resolution import axes_of, axes_text
 
 ARRAYS = (np.ndarray, jax.Array, jax.ShapeDtypeStruct, bool, int, float, complex, np.generic)
 
@@ -113,7 +113,7 @@ def _traced_where(x: jax.core.Tracer[Any], text: str, mesh: Mesh | AbstractMesh 
 
 def _constrain(x: jax.Array, sharding: NamedSharding) -> jax.Array:
     kinds = dict(zip(sharding.mesh.axis_names, sharding.mesh.axis_types))
-    used = {kinds[axis] for entry in sharding.spec for axis in _axes(entry)} or set(kinds.values())
+    used = {kinds[axis] for entry in sharding.spec for axis in axes_of(entry)} or set(kinds.values())
     if AxisType.Manual in used:
         raise _inside_shard_map(x)
     if AxisType.Explicit in used:
@@ -139,7 +139,7 @@ def _inside_shard_map(x: Any) -> ShardingError:
 def _need_explicit_first(sharding: NamedSharding, kinds: dict[str, AxisType]) -> None:
     """JAX cuts what Explicit axes have cut by Auto axes, and cannot do it the other way round."""
     for entry in sharding.spec:
-        order = [kinds[axis] == AxisType.Explicit for axis in _axes(entry)]
+        order = [kinds[axis] == AxisType.Explicit for axis in axes_of(entry)]
         if order != sorted(order, reverse=True):
             raise ShardingError(
                 "explicit-after-auto",
@@ -160,9 +160,5 @@ def _need_context(x: Any, sharding: NamedSharding) -> None:
         )
 
 
-def _axes(entry: Any) -> tuple[str, ...]:
-    return entry if isinstance(entry, tuple) else () if entry is None else (entry,)
-
-
 def _only(entry: Any, kinds: dict[str, AxisType], kind: AxisType) -> tuple[str, ...] | None:
-    return tuple(axis for axis in _axes(entry) if kinds[axis] == kind) or None
+    return tuple(axis for axis in axes_of(entry) if kinds[axis] == kind) or None
