@@ -14,17 +14,14 @@ from shardlab.expressions.meshes import Where, mesh_axes, placing, sharding_for,
 from shardlab.expressions.parsing import parse
 from shardlab.expressions.resolution import axes_of, axes_text
 
-ARRAYS = (np.ndarray, jax.Array, jax.ShapeDtypeStruct, bool, int, float, complex, np.generic)
+ARRAYS = (jax.Array, jax.ShapeDtypeStruct, bool, int, float, complex)
 
 
 def is_array(x: Any) -> bool:
-    """Whether `x` is one array or number, and not a tree of them."""
-    return isinstance(x, ARRAYS) and (not isinstance(x, (np.ndarray, np.generic)) or numeric(x))
-
-
-def numeric(x: np.ndarray | np.generic) -> bool:
-    """Whether JAX takes it for an array: numbers, and no mask."""
-    return _numeric(x.dtype) and not isinstance(x, np.ma.MaskedArray)
+    """Whether `x` is one array or number that JAX takes, and not a tree of them; NumPy's masked arrays are none."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return _numeric(x.dtype) and not isinstance(x, np.ma.MaskedArray)
+    return isinstance(x, ARRAYS)
 
 
 @functools.cache
