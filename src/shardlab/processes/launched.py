@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import itertools
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -79,39 +80,30 @@ class Launched:
         return _failed(self, failed) if failed else None
 
     def __repr__(self) -> str:
-        return text(self)
+        """The processes from left to right, one below the other when there are many, and what went wrong."""
+        across = len(self.processes) if 0 < len(self.processes) <= ACROSS else 1
+        width = (WIDTH - 3 * (across - 1)) // across
+        columns = [_wrapped(process, width) for process in self.processes]
+        lines: list[str] = []
+        for at in range(0, len(columns), across):
+            rows = itertools.zip_longest(*columns[at : at + across], fillvalue="")
+            lines += [" | ".join(f"{cell:{width}}" for cell in cells).rstrip() for cells in rows]
+        return "\n".join([*lines, *(["", str(self.error)] if self.error else [])])
 
     def _repr_html_(self) -> str:
-        return markup(self)
-
-
-def text(launched: Launched) -> str:
-    """The processes from left to right, one below the other when there are many, and what went wrong."""
-    across = min(len(launched.processes), ACROSS) if len(launched.processes) <= ACROSS else 1
-    width = (WIDTH - 3 * (across - 1)) // across
-    lines: list[str] = []
-    for at in range(0, len(launched.processes), across):
-        row = [_wrapped(process, width) for process in launched.processes[at : at + across]]
-        height = max(map(len, row))
-        padded = [[*column, *[""] * (height - len(column))] for column in row]
-        lines += [" | ".join(f"{cell:{width}}" for cell in cells).rstrip() for cells in zip(*padded)]
-    return "\n".join([*lines, *(["", str(launched.error)] if launched.error else [])])
-
-
-def markup(launched: Launched) -> str:
-    """The same as a piece of HTML that stands alone."""
-    # Jupyter gives a <pre> within HTML output the font of its prose.
-    plain = f"color:inherit;background:transparent;font:13px/1.4 {MONO};white-space:pre-wrap;overflow-wrap:anywhere"
-    plain += ";word-break:normal"
-    cards = "".join(
-        f"<div style='flex:1 1 22em;min-width:0'><div style='font-weight:600'>{html.escape(_heading(process))}</div>"
-        f"<pre style='{plain};margin:.3em 0;border-left:3px solid #8a8f98;padding:0 .8em'>"
-        f"{html.escape(_shown(process))}</pre></div>"
-        for process in launched.processes
-    )
-    told = f"<pre style='{plain};margin:.3em 0'>{html.escape(str(launched.error))}</pre>" if launched.error else ""
-    row = "display:flex;flex-wrap:wrap;gap:.6em 2em;align-items:flex-start"
-    return f"<div style='color:inherit;font-size:14px;margin:.4em 0'><div style='{row}'>{cards}</div>{told}</div>"
+        """The same as a piece of HTML that stands alone."""
+        # Jupyter gives a <pre> within HTML output the font of its prose.
+        plain = f"color:inherit;background:transparent;font:13px/1.4 {MONO};white-space:pre-wrap;overflow-wrap:anywhere"
+        plain += ";word-break:normal"
+        cards = "".join(
+            f"<div style='flex:1 1 22em;min-width:0'><div style='font-weight:600'>{html.escape(_heading(process))}</div>"
+            f"<pre style='{plain};margin:.3em 0;border-left:3px solid #8a8f98;padding:0 .8em'>"
+            f"{html.escape(_shown(process))}</pre></div>"
+            for process in self.processes
+        )
+        told = f"<pre style='{plain};margin:.3em 0'>{html.escape(str(self.error))}</pre>" if self.error else ""
+        row = "display:flex;flex-wrap:wrap;gap:.6em 2em;align-items:flex-start"
+        return f"<div style='color:inherit;font-size:14px;margin:.4em 0'><div style='{row}'>{cards}</div>{told}</div>"
 
 
 def brief(value: Any) -> Any:
