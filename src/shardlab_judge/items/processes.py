@@ -180,9 +180,9 @@ def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response
     first = item.first
     if observed.hung:
         states = (_state(n, one, observed) for n, one in enumerate(processes))
-        waited = "computing" not in observed.stopped
         what = "The processes waited for one another and did not end in time."
-        what = what if waited else f"Not all processes ended: some are still computing after {item.seconds:g} seconds."
+        if "computing" in observed.stopped:
+            what = f"Not all processes ended: some are still computing after {item.seconds:g} seconds."
         return Finding(item.name, first, what, "all processes end", "; ".join(states))
     for n, one in enumerate(processes):
         if "error" in one:
