@@ -74,7 +74,6 @@ def test_stored_front_is_measured_again() -> None:
 def test_other_versions_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """With another JAX than those on file the front comes from the programs, once."""
     monkeypatch.setattr(designs, "_kept", lambda path: {})
-    monkeypatch.setattr(designs, "_MEASURED", [])
     one = {"only": ITEM.designs["hidden units over x and y, Y scattered"]}
     item = dataclasses.replace(ITEM, designs=one)
     first = designs.front_of(item, ITEM.cases[0])

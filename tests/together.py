@@ -45,7 +45,7 @@ def _all(question: str, manifest: str) -> dict[str, list[recorded.Entry]]:
         for sample in samples:
             (parent := pathlib.Path(made) / sample.name).mkdir()
             own = recorded.run_folder(str(parent))
-            source = launching.source_of(sample.variables()[item["name"]])
+            source = launching.sent(sample.variables()[item["name"]]).source
             calls += [[source, item["name"], [recorded.placed(a, own) for a in c["arguments"]]] for c in item["cases"]]
         launched = launching.launch_calls(any_answer, calls, *size, seconds=len(samples) * item["seconds"])
     ended = list(map(recorded.entry, itertools.takewhile(_came_to_an_end, launched)))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from shardlab_judge.verdict import Finding
 
 STEPS = ((1.1, 1.0), (1.35, 0.75), (2.0, 0.5), (3.5, 0.25))
 """Up to this distance from the front, this share of the points."""
@@ -72,11 +74,19 @@ def more(flops: float | None, most: float | None, spare: float = HUNDREDTH) -> b
 
 def flops_text(flops: float | None) -> str:
     """FLOPs of one device, in words."""
-    return (
-        "FLOPs that nobody can count: values decide how often a loop runs"
-        if flops is None
-        else f"{flops:,.0f} FLOPs a device"
-    )
+    if flops is None:
+        return "FLOPs that nobody can count: values decide how often a loop runs"
+    return f"{flops:,.0f} FLOPs a device"
+
+
+def excess(item: str, memory: int, flops: float | None, due: Cost, spare: float = HUNDREDTH) -> Iterator[Finding]:
+    """What a program holds (M) and computes (F) beyond what is due, with this share of the FLOPs to spare."""
+    if memory > due.memory:
+        what = "Arguments and outputs take more memory than they need to."
+        yield Finding(item, "M", what, f"at most {due.memory:,} B a device", f"{memory:,} B a device")
+    if more(flops, due.flops, spare):
+        what = "Each device does more arithmetic than it needs to."
+        yield Finding(item, "F", what, f"at most {flops_text(due.flops)}", flops_text(flops))
 
 
 def share(found: float, steps: Sequence[tuple[float, float]] = STEPS) -> float:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from shardlab_judge.question import Response
 from shardlens import Axes, Placement, Spec
 
+Array = TypeVar("Array")
 MOST = 20_000
 """Elements of one array; an exercise needs a few hundred."""
 
@@ -84,7 +85,7 @@ class Seen:
 
     def arrays(self, process: int = 0) -> tuple[Global, ...]:
         """The arrays in what a process returned, those of a dict by their keys, in whatever order it was made."""
-        return tuple(_arrays(self.returned[process]))
+        return tuple(arrays_in(self.returned[process], Global))
 
 
 def seen(case: Launch, processes: Sequence[Response]) -> Seen:
@@ -100,14 +101,15 @@ def seen(case: Launch, processes: Sequence[Response]) -> Seen:
     return Seen(case, tuple(_gathered(value, values, (), case) for value in values), errors, stopped, where)
 
 
-def _arrays(returned: Any) -> list[Global]:
+def arrays_in(returned: Any, kind: type[Array]) -> list[Array]:
+    """The arrays of this kind in what was returned, those of a dict by their keys, in whatever order it was made."""
     match returned:
-        case Global():
+        case _ if isinstance(returned, kind):
             return [returned]
         case dict():
-            return [array for key in sorted(returned) for array in _arrays(returned[key])]
-        case list():
-            return [array for part in returned for array in _arrays(part)]
+            return [array for key in sorted(returned) for array in arrays_in(returned[key], kind)]
+        case list() | tuple():
+            return [array for part in returned for array in arrays_in(part, kind)]
     return []
 
 

@@ -43,9 +43,8 @@ def measure(module: bytes, case: Case) -> Measured:
     Raises:
         stablehlo.Refused: the program is not allowed, or does not fit the case.
     """
-    specs = situation(case.to_json())[1]
-    count = len(specs[0].sharding.device_set)
-    admitted = stablehlo.admit(module, count, lapack.TARGETS if case.lapack else frozenset())
+    specs, count, targets = _asked(case)
+    admitted = stablehlo.admit(module, count, targets)
     if case.lapack:
         lapack.ready()
     call = stablehlo.rebuild(admitted, specs)
@@ -72,6 +71,12 @@ def measure(module: bytes, case: Case) -> Measured:
     return Measured(compiled, specs, observed)
 
 
+def _asked(case: Case) -> tuple[tuple[jax.ShapeDtypeStruct, ...], int, frozenset[str]]:
+    """The case's inputs without values, how many devices they are on, and the functions that its programs may call."""
+    specs = situation(case.to_json())[1]
+    return specs, len(specs[0].sharding.device_set), lapack.TARGETS if case.lapack else frozenset()
+
+
 @dataclasses.dataclass(frozen=True)
 class Inside:
     """A value that a program computes on its way.
@@ -91,8 +96,7 @@ def values_inside(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -> 
     Raises:
         stablehlo.Refused: its values cannot be brought out.
     """
-    specs = situation(case.to_json())[1]
-    count, targets = len(specs[0].sharding.device_set), lapack.TARGETS if case.lapack else frozenset()
+    specs, count, targets = _asked(case)
     admitted = stablehlo.admit(module, count, targets)
     opened, fronts = stablehlo.with_values(admitted, count, targets)
     compiled = _lowered(jax.jit(stablehlo.rebuild(opened, specs)), specs).compile(compiler_options=QUICK)
@@ -115,8 +119,7 @@ def with_one_change(module: bytes, case: Case, inputs: tuple[np.ndarray, ...]) -
     Raises:
         stablehlo.Refused: the program is not allowed.
     """
-    specs = situation(case.to_json())[1]
-    count, targets = len(specs[0].sharding.device_set), lapack.TARGETS if case.lapack else frozenset()
+    specs, count, targets = _asked(case)
     for words, changed in stablehlo.with_one_change(stablehlo.admit(module, count, targets), count, targets):
         try:
             compiled = _lowered(jax.jit(stablehlo.rebuild(changed, specs)), specs).compile(compiler_options=QUICK)

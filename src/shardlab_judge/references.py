@@ -42,10 +42,6 @@ class References:
                 facts.setdefault(version, {}).update(entries)
         return cls(programs, facts)
 
-    def dump(self, path: pathlib.Path) -> None:
-        """Write all programs and facts as JSON with sorted keys."""
-        path.write_text(self.text())
-
     def text(self) -> str:
         """All programs and facts as JSON with sorted keys."""
         return json.dumps({"programs": self._programs, "facts": self._facts}, indent=1, sort_keys=True) + "\n"

@@ -175,8 +175,7 @@ def test_a_program_that_xla_cannot_compile_is_a_finding(references: References, 
 
 def test_facts_are_measured_again_for_another_jax(references: References, tmp_path, monkeypatch) -> None:
     """References on file without facts of this JAX version are compiled when asked for."""
-    references.dump(tmp_path / "references.json")
-    text = (tmp_path / "references.json").read_text().replace(jax.__version__, "0.0.1")
+    text = references.text().replace(jax.__version__, "0.0.1")
     (tmp_path / "references.json").write_text(text)
     again = References.load(tmp_path / "references.json")
     case = PROGRAM.items[0].cases[1]
@@ -340,7 +339,7 @@ def test_slow_axis_has_a_budget_of_its_own(axis: str, tmp_path) -> None:
     item = ProgramItem("f", {"V": 1, "H": 1}, oracle=lambda x: x.sum(0, keepdims=True), cases=cases)
     asked = question(item)
     facts = build([asked], {"0.1": record(asked.manifest(), {"f": summed_in_parts}, {})})
-    facts.dump(tmp_path / "facts.json")
+    (tmp_path / "facts.json").write_text(facts.text())
     assert ('"slow"' in (tmp_path / "facts.json").read_text()) == bool(axis)
     again = References.load(tmp_path / "facts.json")
     assert [again.cost("0.1", "f", case).slow for case in cases] == {"x": [48, 96], "y": [192, 192], "": [0, 0]}[axis]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,31 +53,16 @@ def predict(question: str | float, /, **values: Any) -> Said:
     return Said(f"{question}: recorded.")
 
 
-def hint(question: str | float | None = None, number: int | None = None, /) -> Said:
-    """Hints are with the course."""
-    return Said("hints are for you, not for the grader.")
+def _with_the_course(what: str) -> Callable[..., Said]:
+    """A function that answers what only the course can answer, whatever it is asked."""
+    return lambda *given, **named: Said(f"{what} for you, not for the grader.")
 
 
-def example(question: str | float | None = None, /) -> Said:
-    """Examples are with the course."""
-    return Said("examples are for you, not for the grader.")
-
-
-def explain(question: str | float | None = None, /) -> Said:
-    """Explanations are with the course."""
-    return Said("explanations are for you, not for the grader.")
-
-
-def viva(question: str | float | None = None, number: int | None = None, answer: Any = None, /) -> Said:
-    """Questions and their keys are with the course."""
-    return Said("questions about your program are for you, not for the grader.")
-
-
-def diagnose(message: str | BaseException) -> Said:
-    """The clinic is with the course."""
-    return Said("what a message means is for you, not for the grader.")
-
-
+hint = _with_the_course("hints are")
+example = _with_the_course("examples are")
+explain = _with_the_course("explanations are")
+viva = _with_the_course("questions about your program are")
+diagnose = _with_the_course("what a message means is")
 Diagnosis = Said
 
 

@@ -12,19 +12,16 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
 from shardlab.errors import ShardingError
 from shardlab.expressions.meshes import Where, mesh_axes, placing, sharding_for, where
 from shardlab.expressions.parsing import parse
-from shardlab.expressions.resolution import axes_text
+from shardlab.expressions.resolution import axes_of, axes_text
 
-ARRAYS = (np.ndarray, jax.Array, jax.ShapeDtypeStruct, bool, int, float, complex, np.generic)
+ARRAYS = (jax.Array, jax.ShapeDtypeStruct, bool, int, float, complex)
 
 
 def is_array(x: Any) -> bool:
-    """Whether `x` is one array or number, and not a tree of them."""
-    return isinstance(x, ARRAYS) and (not isinstance(x, (np.ndarray, np.generic)) or numeric(x))
-
-
-def numeric(x: np.ndarray | np.generic) -> bool:
-    """Whether JAX takes it for an array: numbers, and no mask."""
-    return _numeric(x.dtype) and not isinstance(x, np.ma.MaskedArray)
+    """Whether `x` is one array or number that JAX takes, and not a tree of them; NumPy's masked arrays are none."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return _numeric(x.dtype) and not isinstance(x, np.ma.MaskedArray)
+    return isinstance(x, ARRAYS)
 
 
 @functools.cache
@@ -113,7 +110,7 @@ def _traced_where(x: jax.core.Tracer[Any], text: str, mesh: Mesh | AbstractMesh 
 
 def _constrain(x: jax.Array, sharding: NamedSharding) -> jax.Array:
     kinds = dict(zip(sharding.mesh.axis_names, sharding.mesh.axis_types))
-    used = {kinds[axis] for entry in sharding.spec for axis in _axes(entry)} or set(kinds.values())
+    used = {kinds[axis] for entry in sharding.spec for axis in axes_of(entry)} or set(kinds.values())
     if AxisType.Manual in used:
         raise _inside_shard_map(x)
     if AxisType.Explicit in used:
@@ -139,7 +136,7 @@ def _inside_shard_map(x: Any) -> ShardingError:
 def _need_explicit_first(sharding: NamedSharding, kinds: dict[str, AxisType]) -> None:
     """JAX cuts what Explicit axes have cut by Auto axes, and cannot do it the other way round."""
     for entry in sharding.spec:
-        order = [kinds[axis] == AxisType.Explicit for axis in _axes(entry)]
+        order = [kinds[axis] == AxisType.Explicit for axis in axes_of(entry)]
         if order != sorted(order, reverse=True):
             raise ShardingError(
                 "explicit-after-auto",
@@ -160,9 +157,5 @@ def _need_context(x: Any, sharding: NamedSharding) -> None:
         )
 
 
-def _axes(entry: Any) -> tuple[str, ...]:
-    return entry if isinstance(entry, tuple) else () if entry is None else (entry,)
-
-
 def _only(entry: Any, kinds: dict[str, AxisType], kind: AxisType) -> tuple[str, ...] | None:
-    return tuple(axis for axis in _axes(entry) if kinds[axis] == kind) or None
+    return tuple(axis for axis in axes_of(entry) if kinds[axis] == kind) or None

@@ -21,8 +21,6 @@ def root(n: int, degree: int) -> int | None:
         >>> root(4096, 3), root(8, 2)
         (16, None)
     """
-    if degree == 1 or n == 1:
-        return n
     low = _floor_root(n, degree)
     return low if low**degree == n else None
 

@@ -13,7 +13,7 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
 from shardlab.errors import ShardingError
 from shardlab.expressions.parsing import parse
 from shardlab.expressions.quote import Fault, sharding_error
-from shardlab.expressions.resolution import Shape, axes_text, resolve, resolve_on, shape_text
+from shardlab.expressions.resolution import Shape, axes_of, axes_text, resolve, resolve_on, shape_text
 from shardlens import Axes, Spec
 
 Where = Mesh | AbstractMesh | Any
@@ -58,7 +58,7 @@ def placing(text: str, shape: Shape | int | None, place: Where) -> NamedSharding
     """
     sharding = sharding_for(text, shape, place)
     kinds = dict(zip(sharding.mesh.axis_names, sharding.mesh.axis_types))
-    used = {axis for entry in sharding.spec for axis in ((entry,) if isinstance(entry, str) else entry or ())}
+    used = {axis for entry in sharding.spec for axis in axes_of(entry)}
     # Of a mesh without devices the other axes can be named: it may be that of the context, inside of `jax.shard_map`.
     every = isinstance(sharding.mesh, Mesh) or not used
     manual = [axis for axis, kind in kinds.items() if kind == AxisType.Manual and (every or axis in used)]

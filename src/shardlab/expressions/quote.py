@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import unicodedata
 from collections.abc import Sequence
+
+from rich.cells import cell_len
 
 from shardlab.errors import ShardingError
 
@@ -73,7 +74,5 @@ def _shown(character: str) -> str:
 
 
 def _width(character: str) -> int:
-    """Columns that a terminal gives to `character`; the end of the text takes one."""
-    if not character or not character.isprintable() or not unicodedata.combining(character):
-        return 2 if character and unicodedata.east_asian_width(character) in "WF" and character.isprintable() else 1
-    return 0
+    """Columns that a terminal gives to `character` as it is shown; the end of the text takes one."""
+    return cell_len(_shown(character)) if character else 1

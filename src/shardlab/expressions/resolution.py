@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from shardlab.errors import ShardingError
 from shardlab.expressions import counts, misfits
@@ -26,7 +27,7 @@ class Resolution:
     @property
     def entries(self) -> tuple[tuple[str, ...], ...]:
         """For each dimension the axes that it is sharded over, none for a whole one."""
-        return tuple(e if isinstance(e, tuple) else () if e is None else (e,) for e in self.spec)
+        return tuple(map(axes_of, self.spec))
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -100,6 +101,11 @@ def axis_spec(text: str, ndim: int | None = None) -> Spec:
         raise sharding_error(text, faults, *context)
     dimensions = _dimensions(pattern, ndim, context)
     return _spec(dimensions, pattern.right, {i: e.axes for i, e in enumerate(pattern.right)})
+
+
+def axes_of(entry: Any) -> tuple[str, ...]:
+    """The mesh axes of a spec's entry."""
+    return entry if isinstance(entry, tuple) else () if entry is None else (entry,)
 
 
 def axes_text(axes: Axes) -> str:

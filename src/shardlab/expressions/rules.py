@@ -60,14 +60,11 @@ class DryRun:
 
 def place_tree(tree: Any, rules: Rules, mesh: Mesh | AbstractMesh | None = None) -> Any:
     """The tree with every leaf sharded by the first rule whose pattern is found in its path; all or nothing."""
-    leaves, treedef = jax.tree_util.tree_flatten_with_path(tree)
-    paths = _paths(tree, leaves)
-    texts = match(paths, rules)
-    for path, (_, leaf), text in zip(paths, leaves, texts):
+    leaves, treedef = _matched(tree, rules)
+    for path, leaf, text in leaves:
         if not isinstance(leaf, jax.core.Tracer):
             _at(path, _sharding, leaf, text, mesh)
-    placed = [_at(path, shard, leaf, text, mesh) for path, (_, leaf), text in zip(paths, leaves, texts)]
-    return jax.tree.unflatten(treedef, placed)
+    return jax.tree.unflatten(treedef, [_at(path, shard, leaf, text, mesh) for path, leaf, text in leaves])
 
 
 def dry_run(tree: Any, rules: str | Rules, mesh: Mesh | AbstractMesh | None = None) -> DryRun:
@@ -82,20 +79,19 @@ def dry_run(tree: Any, rules: str | Rules, mesh: Mesh | AbstractMesh | None = No
         >>> dry_run(tree, [("w", "x y -> * x y")]).bytes_per_device
         128
     """
-    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    paths = _paths(tree, leaves)
-    texts = match(paths, [("", rules)] if isinstance(rules, str) else rules)
-    rows = (
-        _at(path, functools.partial(_row, path), leaf, text, mesh) for path, (_, leaf), text in zip(paths, leaves, texts)
-    )
-    return DryRun(tuple(rows))
+    leaves, _ = _matched(tree, [("", rules)] if isinstance(rules, str) else rules)
+    return DryRun(tuple(_at(path, functools.partial(_row, path), leaf, text, mesh) for path, leaf, text in leaves))
 
 
-def _paths(tree: Any, leaves: Sequence[tuple[Any, Any]]) -> list[str]:
+def _matched(tree: Any, rules: Rules) -> tuple[list[tuple[str, Any, str]], Any]:
+    """Path, leaf and expression of each leaf, and the tree's structure."""
+    leaves, treedef = jax.tree_util.tree_flatten_with_path(tree)
     if not leaves:
         mend = "pass an array, or a tree with one; a function that returns nothing gives None."
         raise ShardingError("nothing-to-shard", "there is no array here.", where=f"x={str(tree)[:100]}", mend=mend)
-    return [path_text(path) for path, _ in leaves]
+    # A leaf's path as rules see it: `layers/0/w`.
+    paths = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in leaves]
+    return [(path, leaf, text) for path, (_, leaf), text in zip(paths, leaves, match(paths, rules))], treedef
 
 
 def match(paths: Sequence[str], rules: Rules) -> list[str]:
@@ -112,11 +108,6 @@ def match(paths: Sequence[str], rules: Rules) -> list[str]:
         reference, what, where_, mend = (list(part) for part in zip(*faults))
         raise ShardingError(reference[0], "; ".join(what) + ".", where="\n".join(where_), mend="\n".join(mend))
     return [pairs[i][1] for i in chosen if i is not None]
-
-
-def path_text(path: Any) -> str:
-    """The path of a leaf as rules see it: `layers/0/w`."""
-    return jax.tree_util.keystr(path, simple=True, separator="/")
 
 
 def _pattern(rule: Any) -> re.Pattern[str]:

@@ -185,11 +185,7 @@ def _table(blocks: Blocks, k: int) -> str:
     if values.size > MOST_ELEMENTS or values.ndim > 2:
         return f'<div style="{look}">{escape(_written(values)[0])}</div>'
     grid = np.atleast_2d(values)
-    cells = "".join(f"<span>{escape(_cell(value))}</span>" for value in grid.flat)
+    cells = "".join(f"<span>{escape(_written(np.asarray(value))[0])}</span>" for value in grid.flat)
     mark = "≠ " * (k in blocks.unequal)
     columns = f"display:grid;grid-template-columns:repeat({max(1, grid.shape[1])},auto);gap:0 .5em;text-align:right"
     return f'<div style="display:flex;align-items:center;gap:.3em;{look}">{mark}<div style="{columns}">{cells}</div></div>'
-
-
-def _cell(value: Any) -> str:
-    return np.array2string(np.asarray(value), precision=3, suppress_small=True)

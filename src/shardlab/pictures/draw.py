@@ -58,27 +58,22 @@ def html(placement: Placement, title: str | None = None, *, devices: Sequence[in
     return drawing.framed(markup.headed(placement, title) + markup.drawn(placement) + markup.resting(placement, devices))
 
 
-def pair(expected: Placement, got: Placement, captions: tuple[str, str] = ("expected", "yours")) -> Picture:
+def pair(expected: Placement, got: Placement) -> Picture:
     """The two pictures side by side; blocks of the second that others hold in the first are marked with ≠."""
-    note = _change(expected, got)
-    columns, cards, least = [], [], markup.sized((expected, got), SIDE)
-    for caption, placement, against in zip(captions, (expected, got), (None, expected)):
-        idle = terminal.resting(placement, None)
-        columns.append([*terminal.brief(placement, caption), *terminal.grids(placement, against), *idle])
-        card = markup.headed(placement, caption) + markup.drawn(placement, against, SIDE, least)
-        cards.append(card + markup.resting(placement, None))
-    return Picture("\n".join([*drawing.beside(columns, 2), note]), markup.beside(cards, note))
+    return _together({"expected": expected, "yours": got}, expected, _change(expected, got))
 
 
-def _together(placements: Mapping[str, Placement]) -> Picture:
-    """Several placements under their titles, those of one shape drawn in one size."""
-    columns, cards, shapes = [], [], {placement.shape for placement in placements.values()}
-    least = {shape: markup.sized([p for p in placements.values() if p.shape == shape], SIDE) for shape in shapes}
+def _together(placements: Mapping[str, Placement], expected: Placement | None = None, note: str = "") -> Picture:
+    """Several placements under their titles, those of one shape drawn in one size; compared with one of them, if asked."""
+    columns, cards = [], []
     for title, placement in placements.items():
-        columns.append([*terminal.brief(placement, title), *terminal.grids(placement), *terminal.resting(placement, None)])
-        card = markup.headed(placement, title) + markup.drawn(placement, None, SIDE, least[placement.shape])
+        other, idle = None if placement is expected else expected, terminal.resting(placement, None)
+        columns.append([*terminal.brief(placement, title), *terminal.grids(placement, other), *idle])
+        least = markup.sized([each for each in placements.values() if each.shape == placement.shape], SIDE)
+        card = markup.headed(placement, title) + markup.drawn(placement, other, SIDE, least)
         cards.append(card + markup.resting(placement, None))
-    return Picture("\n".join(drawing.beside(columns, len(columns))), markup.beside(cards))
+    lines = drawing.beside(columns, len(columns))
+    return Picture("\n".join([*lines, *filter(None, [note])]), markup.beside(cards, note))
 
 
 def _change(expected: Placement, got: Placement) -> str:

@@ -44,7 +44,7 @@ def facts(placement: Placement) -> Facts:
     return Facts(
         array=f"{drawing.plain(placement.dtype or 'shape ')}{drawing.brackets(placement.shape)}",
         mesh=_mesh(placement),
-        spec="" if placement.spec is None else f"P({', '.join(map(_entry, placement.spec))})",
+        spec="" if placement.spec is None else f"P({', '.join(map(drawing.plain, map(repr, placement.spec)))})",
         dimensions=_dimensions(placement),
         shard=f"shard {upto}{drawing.brackets(shard)}" if shapes else "no shards",
         bytes=f"{upto}{held} a device" if shapes else "nothing held",
@@ -81,10 +81,6 @@ def _dimensions(placement: Placement) -> tuple[tuple[int, tuple[str, ...]], ...]
 
 def _sized(n: int, axes: tuple[str, ...]) -> str:
     return f"{n}_{{{drawing.subscript(axes)}}}" if len(axes) > 1 else "_".join((str(n), *map(drawing.plain, axes)))
-
-
-def _entry(entry: object) -> str:
-    return drawing.plain(repr(entry))
 
 
 def _bits(dtype: str | None) -> int | None:

@@ -73,8 +73,6 @@ def _subscripted(known: facts.Facts) -> str:
 
 def sized(placements: Sequence[Placement], side: float) -> tuple[float, float]:
     """Width and height in pixels that arrays of one shape take beside each other, however they are cut; zeros otherwise."""
-    if len({placement.shape for placement in placements}) > 1:
-        return 0.0, 0.0
     grids = [picture.panels(placement) for placement in placements]
     sizes = [svg.extent(panel, side if len(grid) < 2 else 0.64 * side) for grid in grids for panel in grid]
     alike = len({len(grid) for grid in grids}) == 1

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from shardlab.as_json import as_json
-from shardlens import Placement, placement_of
+from shardlens import placement_of
 
 
 def global_as_json(value: Any) -> Any:
@@ -48,11 +48,6 @@ def described(x: jax.Array) -> dict[str, Any]:
     placement = dataclasses.replace(where, shards=shards, dtype=str(x.dtype))
     held = [[order[shard.device], as_json(_numbers(shard.data))] for shard in x.addressable_shards]
     return {"placement": placement.to_json(), "held": sorted(held)}
-
-
-def placement_in(returned: Mapping[str, Any]) -> Placement:
-    """The placement of an array that a process returned, as `global_as_json` wrote it."""
-    return Placement.from_json(returned["array"]["placement"])
 
 
 def _numbers(data: jax.Array) -> np.ndarray:

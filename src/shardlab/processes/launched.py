@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import itertools
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -79,39 +80,30 @@ class Launched:
         return _failed(self, failed) if failed else None
 
     def __repr__(self) -> str:
-        return text(self)
+        """The processes from left to right, one below the other when there are many, and what went wrong."""
+        across = len(self.processes) if 0 < len(self.processes) <= ACROSS else 1
+        width = (WIDTH - 3 * (across - 1)) // across
+        columns = [_wrapped(process, width) for process in self.processes]
+        lines: list[str] = []
+        for at in range(0, len(columns), across):
+            rows = itertools.zip_longest(*columns[at : at + across], fillvalue="")
+            lines += [" | ".join(f"{cell:{width}}" for cell in cells).rstrip() for cells in rows]
+        return "\n".join([*lines, *(["", str(self.error)] if self.error else [])])
 
     def _repr_html_(self) -> str:
-        return markup(self)
-
-
-def text(launched: Launched) -> str:
-    """The processes from left to right, one below the other when there are many, and what went wrong."""
-    across = min(len(launched.processes), ACROSS) if len(launched.processes) <= ACROSS else 1
-    width = (WIDTH - 3 * (across - 1)) // across
-    lines: list[str] = []
-    for at in range(0, len(launched.processes), across):
-        row = [_wrapped(process, width) for process in launched.processes[at : at + across]]
-        height = max(map(len, row))
-        padded = [[*column, *[""] * (height - len(column))] for column in row]
-        lines += [" | ".join(f"{cell:{width}}" for cell in cells).rstrip() for cells in zip(*padded)]
-    return "\n".join([*lines, *(["", str(launched.error)] if launched.error else [])])
-
-
-def markup(launched: Launched) -> str:
-    """The same as a piece of HTML that stands alone."""
-    # Jupyter gives a <pre> within HTML output the font of its prose.
-    plain = f"color:inherit;background:transparent;font:13px/1.4 {MONO};white-space:pre-wrap;overflow-wrap:anywhere"
-    plain += ";word-break:normal"
-    cards = "".join(
-        f"<div style='flex:1 1 22em;min-width:0'><div style='font-weight:600'>{html.escape(_heading(process))}</div>"
-        f"<pre style='{plain};margin:.3em 0;border-left:3px solid #8a8f98;padding:0 .8em'>"
-        f"{html.escape(_shown(process))}</pre></div>"
-        for process in launched.processes
-    )
-    told = f"<pre style='{plain};margin:.3em 0'>{html.escape(str(launched.error))}</pre>" if launched.error else ""
-    row = "display:flex;flex-wrap:wrap;gap:.6em 2em;align-items:flex-start"
-    return f"<div style='color:inherit;font-size:14px;margin:.4em 0'><div style='{row}'>{cards}</div>{told}</div>"
+        """The same as a piece of HTML that stands alone."""
+        # Jupyter gives a <pre> within HTML output the font of its prose.
+        plain = f"color:inherit;background:transparent;font:13px/1.4 {MONO};white-space:pre-wrap;overflow-wrap:anywhere"
+        plain += ";word-break:normal"
+        cards = "".join(
+            f"<div style='flex:1 1 22em;min-width:0'><div style='font-weight:600'>{html.escape(_heading(process))}</div>"
+            f"<pre style='{plain};margin:.3em 0;border-left:3px solid #8a8f98;padding:0 .8em'>"
+            f"{html.escape(_shown(process))}</pre></div>"
+            for process in self.processes
+        )
+        told = f"<pre style='{plain};margin:.3em 0'>{html.escape(str(self.error))}</pre>" if self.error else ""
+        row = "display:flex;flex-wrap:wrap;gap:.6em 2em;align-items:flex-start"
+        return f"<div style='color:inherit;font-size:14px;margin:.4em 0'><div style='{row}'>{cards}</div>{told}</div>"
 
 
 def brief(value: Any) -> Any:
@@ -154,26 +146,27 @@ def _wrapped(process: Process, width: int) -> list[str]:
 
 def _hung(launched: Launched) -> ShardlabError:
     late = [p for p in launched.processes if p.stopped in LATE]
-    lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
     what = f"{launched.what}: {len(late)} of {len(launched.processes)} processes did not end within {launched.seconds:g} s."
     if late[0].stopped == "computing":
         mend = "look for an endless loop at these lines, or give the processes more `seconds`."
-        return ShardlabError("processes-hang", f"{what} Some are still computing.", where="\n".join(lines), mend=mend)
+        return ShardlabError("processes-hang", f"{what} Some are still computing.", where=_states(launched), mend=mend)
     mend = "all processes must reach the same collectives in the same order.\n"
     mend += "Look for what differs between them before these lines, or give them more `seconds`."
-    return ShardlabError("processes-hang", what, where="\n".join(lines), mend=mend)
+    return ShardlabError("processes-hang", what, where=_states(launched), mend=mend)
 
 
 def _failed(launched: Launched, failed: list[Process]) -> ShardlabError:
     first = next((p for p in failed if not p.stopped), failed[0])
-    said = f"{first.error['type']}: {short(first.error['message'])}" if first.error else f"exit status {first.status}"
-    lines = [f"process {p.number}: {_state(p)}" for p in launched.processes]
-    return ShardlabError(
-        "process-failed",
-        f"{launched.what} failed in process {first.number}: {said}",
-        where="\n".join(lines),
-        mend="read the end of what that process wrote.",
-    )
+    said = f"exit status {first.status}"
+    if first.error:
+        said = f"{first.error['type']}: {textwrap.shorten(first.error['message'], 200, placeholder=' ...')}"
+    what = f"{launched.what} failed in process {first.number}: {said}"
+    mend = "read the end of what that process wrote."
+    return ShardlabError("process-failed", what, where=_states(launched), mend=mend)
+
+
+def _states(launched: Launched) -> str:
+    return "\n".join(f"process {p.number}: {_state(p)}" for p in launched.processes)
 
 
 def _state(process: Process) -> str:
@@ -182,8 +175,3 @@ def _state(process: Process) -> str:
     if process.error:
         return f"raised {process.error['type']}"
     return f"ended with exit status {process.status}" if process.status else "had ended"
-
-
-def short(message: str, most: int = 200) -> str:
-    """One line of a message."""
-    return textwrap.shorten(message, most, placeholder=" ...")

@@ -61,9 +61,7 @@ def launch(
         ShardlabError: the function cannot be sent, or this system has no such processes.
     """
     job = _job(what, processes, devices, seconds, [list(arguments)])
-    if recording():
-        return _Later(job, seconds)
-    return _launched(job, seconds)
+    return _Later(job, seconds) if recording() else _run(job, seconds)[0]
 
 
 def launch_calls(
@@ -71,7 +69,7 @@ def launch_calls(
 ) -> list[Launched]:
     """One function called for several argument lists in turn, in the same processes: as many launches as it came to."""
     job = _job(what, processes, devices, seconds, [list(arguments) for arguments in calls])
-    return _run(job, seconds, lambda number, piece: None)
+    return _run(job, seconds)
 
 
 def run_script(
@@ -85,21 +83,17 @@ class _Later(Launched):
     """A launch that waits until someone asks how it was: while a class is graded, nobody looks at a page's pictures."""
 
     def __init__(self, job: dict[str, Any], seconds: float) -> None:
-        object.__setattr__(self, "_asked", (job, seconds))
+        vars(self)["_asked"] = job, seconds
 
-    def __getattribute__(self, name: str) -> Any:
-        asked = object.__getattribute__(self, "__dict__").get("_asked")
-        if asked is not None and name in ("processes", "seconds", "what"):
-            object.__setattr__(self, "_asked", None)
-            object.__getattribute__(self, "__dict__").update(vars(_launched(*asked)))
-        return object.__getattribute__(self, name)
-
-
-def _launched(job: dict[str, Any], seconds: float) -> Launched:
-    return _run(job, seconds, lambda number, piece: None)[0]
+    def __getattr__(self, name: str) -> Any:
+        """A field that nobody has asked for yet: with it come all."""
+        if name not in ("processes", "seconds", "what"):
+            raise AttributeError(name)
+        vars(self).update(vars(_run(*self._asked)[0]))
+        return vars(self)[name]
 
 
-def _run(job: dict[str, Any], seconds: float, heard: peers.Heard) -> list[Launched]:
+def _run(job: dict[str, Any], seconds: float, heard: peers.Heard = lambda number, piece: None) -> list[Launched]:
     with tempfile.TemporaryDirectory(prefix="shardlab-") as made, peers.reserved_port() as port:
         folder = pathlib.Path(made).resolve()
         started = peers.start({**job, "address": f"127.0.0.1:{port}"}, folder)
@@ -177,20 +171,10 @@ def _script(text: str) -> dict[str, Any]:
 
 
 def sent(function: Callable[..., Any]) -> Sent:
-    """A function's name and source.
+    """A function's name, and its source, not indented.
 
     Raises:
         ShardlabError: the source cannot be had, or would not run elsewhere.
-    """
-    source = source_of(function)
-    return Sent(function.__name__, source)
-
-
-def source_of(function: Callable[..., Any]) -> str:
-    """A function's source, not indented.
-
-    Raises:
-        ShardlabError: it cannot be had, or would not run elsewhere.
     """
     name = getattr(function, "__name__", repr(function))
     if getattr(function, "__closure__", None):
@@ -202,7 +186,7 @@ def source_of(function: Callable[..., Any]) -> str:
         raise _cannot_send(name, f"its source cannot be read ({error})", BY_DEF) from error
     if not source.lstrip().startswith(("def ", "@")):
         raise _cannot_send(name, "it is not defined with `def`", BY_DEF)
-    return source
+    return Sent(function.__name__, source)
 
 
 def _check_json(job: dict[str, Any]) -> None:

@@ -188,13 +188,9 @@ def end(peers: list[Peer]) -> None:
     for peer in peers:
         peer.stop()
     for peer in peers:
-        peer.child.wait()
-        os.close(peer.leash)
-        os.close(peer.releasing)
-        peer.report.close()
-        for stream in (peer.child.stdout, peer.child.stderr):
-            if stream:
-                stream.close()
+        with peer.child, peer.report:  # which waits for it, and closes its streams
+            os.close(peer.leash)
+            os.close(peer.releasing)
 
 
 def environment() -> dict[str, str]:

@@ -75,6 +75,11 @@ class DesignItem(Item):
     form = "a dict with a layout and a step"
     parts = "programs"
 
+    @functools.cached_property
+    def measured_fronts(self) -> dict[Case, Front]:
+        """The fronts that this process has measured."""
+        return {}
+
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
         """The cases, and the arrays whose specs the answer gives."""
         return {"cases": [case.to_json() for case in self.cases], "arrays": list(self.arrays)}
@@ -174,7 +179,11 @@ def front_of(item: DesignItem, case: Case) -> Front:
     import jax
 
     kept = _kept(item.fronts).get(jax.__version__, {}).get(_key(item, case))
-    return {name: Cost(**cost) for name, cost in kept.items()} if kept else _measured_once(item, case)
+    if kept:
+        return {name: Cost(**cost) for name, cost in kept.items()}
+    if case not in item.measured_fronts:
+        item.measured_fronts[case] = measured_front(item, case)
+    return item.measured_fronts[case]
 
 
 def cost_of(observed: Observed) -> Cost:
@@ -218,20 +227,16 @@ def _spec(given: Any) -> Spec:
 def _placed(item: DesignItem, case: Case, observed: Observed) -> tuple[float, Finding | None]:
     """The share of D in one case, and what there is to say."""
     reached = front_of(item, case)
-    finding = None
-    part = 0.0
     if off := unfair(item, case, observed, reached):
-        finding = Finding(item.name, "D", *off, where=case.title)
+        part, finding = 0.0, Finding(item.name, "D", *off, where=case.title)
     else:
         cost = cost_of(observed)
         found = distance(cost, reached.values())
-        part = share(found)
-        if part < 1:
-            what = f"Your design is {found:.2f} times as far out as the nearest design on the front."
-            got = f"{cost.price:,} B moved and {cost.memory:,} B held per device: {describe(observed.collectives)}"
-            finding = Finding(item.name, "D", what, "at most 1.10 times as far out, for all points", got, case.title)
-    if finding is None:
-        return part, None
+        if (part := share(found)) == 1:
+            return part, None
+        what = f"Your design is {found:.2f} times as far out as the nearest design on the front."
+        got = f"{cost.price:,} B moved and {cost.memory:,} B held per device: {describe(observed.collectives)}"
+        finding = Finding(item.name, "D", what, "at most 1.10 times as far out, for all points", got, case.title)
     # What is known of bytes and room explains no loop.
     return part, finding if _loops(observed) else explained(finding, find_misconception(item.program, observed, "D"))
 
@@ -245,18 +250,6 @@ def _observed(case: Case, program: Response) -> Observed:
 @functools.cache
 def _kept(path: pathlib.Path | None) -> dict[str, Any]:
     return dict(json.loads(path.read_text())) if path and path.exists() else {}
-
-
-_MEASURED: list[tuple[DesignItem, Case, Front]] = []
-
-
-def _measured_once(item: DesignItem, case: Case) -> Front:
-    """`measured_front`, once for each; a design's functions and dicts cannot be hashed."""
-    found = next((front for one, where, front in _MEASURED if one is item and where == case), None)
-    if found is None:
-        found = measured_front(item, case)
-        _MEASURED.append((item, case, found))
-    return found
 
 
 def _plain(reached: Front) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from shardlab_judge.causes.exceptions import likely
 from shardlab_judge.findings import explained, raised, shown
-from shardlab_judge.items.calls import admit_calls
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.verdict import Finding
 
@@ -75,11 +74,6 @@ class GuardItem(Item):
     def asks(self, question: str, seed: int | None) -> dict[str, Any]:
         """The facts, without names and labels; it is recorded as calls are."""
         return {"kind": "calls", "calls": [[one.facts] for one in self.asked(question, seed)]}
-
-    @classmethod
-    def admit(cls, asked: Mapping[str, Any], raw: Any) -> Response:
-        """A value for each program."""
-        return admit_calls(asked, raw)
 
     def judge(self, response: Response, setting: Setting) -> Judged:
         """Points by how well it tells right programs from wrong ones; what it took for the other is named."""

@@ -5,18 +5,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import math
 import operator
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shardlab.errors import ShardlabError
 from shardlab.expressions.resolution import Resolution
 from shardlab_judge.cases import Case, Input, Observed
-from shardlab_judge.costs import flops_text, more
+from shardlab_judge.costs import excess
 from shardlab_judge.findings import describe, explained, short
 from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
 from shardlab_judge.reading import AS_VALUE, Shape, resolved, unread
@@ -133,16 +130,12 @@ def _measured(function: Callable[..., Any], case: Situation, found: tuple[Resolu
 def _program(function: Callable[..., Any], case: Situation, found: tuple[Resolution, ...], axes: Axes) -> Program:
     # Here and not above: declarations are read where there is no JAX.
     import jax
-    from jax.sharding import AxisType, Mesh, NamedSharding
 
+    from shardlab.answers.context import situation
     from shardlens import read_program
 
-    specs = []
-    for (_, shape), resolution in zip(case.shapes, found):
-        names, sizes = zip(*resolution.axes)
-        devices = np.array(jax.devices()[: math.prod(sizes)]).reshape(sizes)
-        mesh = Mesh(devices, names, axis_types=(AxisType.Auto,) * len(names))
-        specs.append(jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(mesh, jax.P(*resolution.spec))))
+    given = (Case(each.axes, (Input(shape, each.spec),)) for (_, shape), each in zip(case.shapes, found))
+    specs = [situation(one.to_json())[1][0] for one in given]  # each on a mesh of its own
     return read_program(jax.jit(function, keep_unused=True).lower(*specs).compile(), axes)
 
 
@@ -177,12 +170,7 @@ def _differences(item: LayoutItem, observed: Observed, wanted: Observed) -> Iter
         yield Finding(item.name, "S", "The output has the wrong sharding.", _shard(wanted), _shard(observed))
     if observed.price > wanted.price:
         yield Finding(item.name, "H", "More bytes move than need to.", f"at most {wanted.price:,} B a device", moved)
-    if observed.memory > wanted.memory:
-        what = "Arguments and outputs take more memory than they need to."
-        yield Finding(item.name, "M", what, f"at most {wanted.memory:,} B a device", f"{observed.memory:,} B a device")
-    if more(observed.flops, wanted.flops):
-        what = "Each device does more arithmetic than it needs to."
-        yield Finding(item.name, "F", what, f"at most {flops_text(wanted.flops)}", flops_text(observed.flops))
+    yield from excess(item.name, observed.memory, observed.flops, wanted.cost)
 
 
 def _shard(observed: Observed) -> str:
@@ -190,5 +178,4 @@ def _shard(observed: Observed) -> str:
 
 
 def _when(item: Item, observed: Observed, letter: str) -> Misconception | None:
-    known = (m for m in item.misconceptions if m.when is not None and m.explains(letter))
-    return next((m for m in known if m.when is not None and m.when(observed)), None)
+    return next((m for m in item.misconceptions if m.when and m.explains(letter) and m.when(observed)), None)

@@ -16,7 +16,7 @@ import numpy as np
 
 from shardlab_judge import responses
 from shardlab_judge.findings import checked, explained, placed_as, raised, short, spec_text
-from shardlab_judge.launches import Global, Launch, Seen, seen
+from shardlab_judge.launches import Global, Launch, Seen, arrays_in, seen
 from shardlab_judge.question import Check, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
 
@@ -182,9 +182,9 @@ def _not_ended(item: ProcessesItem, observed: Seen, processes: Sequence[Response
     first = item.first
     if observed.hung:
         states = (_state(n, one, observed) for n, one in enumerate(processes))
-        waited = "computing" not in observed.stopped
         what = "The processes waited for one another and did not end in time."
-        what = what if waited else f"Not all processes ended: some are still computing after {item.seconds:g} seconds."
+        if "computing" in observed.stopped:
+            what = f"Not all processes ended: some are still computing after {item.seconds:g} seconds."
         return Finding(item.name, first, what, "all processes end", "; ".join(states))
     for n, one in enumerate(processes):
         if "error" in one:
@@ -324,17 +324,5 @@ def _placements(item: ProcessesItem, observed: Seen) -> Iterator[Finding]:
 
 def _right_shapes(item: ProcessesItem, observed: Seen, process: int, arrays: Sequence[Global]) -> list[tuple[int, ...]]:
     """The shapes that the arrays should have; their own, where more than one return value is right."""
-    rights = [] if item.oracle is None else _arrays(item.oracle(process, *observed.launch.arguments))
+    rights = [] if item.oracle is None else arrays_in(item.oracle(process, *observed.launch.arguments), np.ndarray)
     return [right.shape for right in rights] if len(rights) == len(arrays) else [each.placement.shape for each in arrays]
-
-
-def _arrays(right: Any) -> list[np.ndarray]:
-    """The global arrays in what an oracle returns, in the order of `Seen.arrays`."""
-    match right:
-        case np.ndarray():
-            return [right]
-        case dict():
-            return [array for key in sorted(right) for array in _arrays(right[key])]
-        case list() | tuple():
-            return [array for part in right for array in _arrays(part)]
-    return []

@@ -21,7 +21,7 @@ from shardlab_judge.cases import Case, Observed
 from shardlab_judge.causes import places
 from shardlab_judge.causes.misconceptions import is_barred
 from shardlab_judge.causes.programs import recognised
-from shardlab_judge.costs import HUNDREDTH, Cost, flops_text, more
+from shardlab_judge.costs import HUNDREDTH, Cost, excess
 from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, placed_as, raised, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
 from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
@@ -226,22 +226,9 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
             yield from _shardings(item, observed)
         case "H" if cost is not None:
             yield from _communication(item, observed, cost.price + item.beyond(observed), cost.slow)
-        case "M" if cost is not None and observed.memory > cost.memory:
-            yield Finding(
-                item.name,
-                "M",
-                "Arguments and outputs take more memory than they need to.",
-                expected=f"at most {cost.memory:,} B a device",
-                got=f"{observed.memory:,} B a device",
-            )
-        case "F" if cost is not None and more(observed.flops, cost.flops, item.spare):
-            yield Finding(
-                item.name,
-                "F",
-                "Each device does more arithmetic than it needs to.",
-                expected=f"at most {flops_text(cost.flops)}",
-                got=flops_text(observed.flops),
-            )
+        case "M" | "F" if cost is not None:
+            found = excess(item.name, observed.memory, observed.flops, cost, item.spare)
+            yield from (one for one in found if one.letter == letter)
     yield from checked(item.checks, letter, item, observed)
 
 

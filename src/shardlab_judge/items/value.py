@@ -181,9 +181,7 @@ def _spelt(got: Any, spelling: Callable[[str], str]) -> Any:
 
 def _kind(key: Any) -> str:
     match key:
-        case bool():
-            return "a different choice"
-        case int() | float():
+        case int() | float() if not isinstance(key, bool):
             return "a different number"
         case list() | tuple():
             return f"a different list of {len(key)}"
