@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -76,7 +75,7 @@ def _calls(given: Any, item: Mapping[str, Any]) -> Entry:
 
 def _rules(given: Any, item: Mapping[str, Any]) -> Entry:
     """The expression that a table gives each path: patterns are matched here, and never by the judge."""
-    return _calls(functools.partial(_chosen, given), item)
+    return _calls(lambda paths: match(paths, given), item)
 
 
 def _programs(given: Any, item: Mapping[str, Any]) -> Entry:
@@ -137,10 +136,6 @@ def _call(function: Callable[..., Any], arguments: list[Any], caller: Callable[.
         return TODO if returned is ... else {"value": as_json(returned)}
     except (Exception, SystemExit) as raised:
         return error(raised, function)
-
-
-def _chosen(rules: Any, paths: list[str]) -> list[str]:
-    return match(paths, rules)
 
 
 RECORDERS: dict[str, Callable[[Any, Mapping[str, Any]], Entry]] = {
