@@ -139,7 +139,11 @@ def _check_versions(n: int) -> None:
     running = {name: str(getattr(sys.modules.get(name), "__version__", "")) for name in installed}
     stale = [name for name, version in running.items() if version and _numbers(version) != _numbers(installed[name])]
     if stale:
-        raise _stale(n, [f"{name} {running[name]}" for name in stale], [f"{name} {installed[name]}" for name in stale])
+        imported, new = (", ".join(f"{name} {versions[name]}" for name in stale) for versions in (running, installed))
+        what = f"this kernel had imported {imported} before {new} was installed."
+        where = f"sl.setup({n})   what it has imported does not fit the files that it would import next"
+        mend = "restart the kernel (Colab: Runtime > Restart session; Kaggle: Run > Restart), then run the first cell again."
+        raise ShardlabError("kernel-is-older", what, where=where, mend=mend)
 
 
 def _installed(package: str) -> str:
@@ -186,13 +190,4 @@ def _too_late(n: int, count: int, kind: str) -> ShardlabError:
         f"JAX has already started with {count} {kind.upper()} device{'s' * (count != 1)}; it cannot get {n} now.",
         where=f"sl.setup({n})   an earlier cell or import used JAX: an array, jax.devices(), a compiled function",
         mend=f"restart the kernel and run sl.setup({n}) before anything else uses JAX.",
-    )
-
-
-def _stale(n: int, running: list[str], installed: list[str]) -> ShardlabError:
-    return ShardlabError(
-        "kernel-is-older",
-        f"this kernel had imported {', '.join(running)} before {', '.join(installed)} was installed.",
-        where=f"sl.setup({n})   what it has imported does not fit the files that it would import next",
-        mend="restart the kernel (Colab: Runtime > Restart session; Kaggle: Run > Restart), then run the first cell again.",
     )
