@@ -69,8 +69,8 @@ def _value(given: Any, item: Mapping[str, Any]) -> Entry:
 
 
 def _calls(given: Any, item: Mapping[str, Any]) -> Entry:
-    caller = alone if item.get("alone", item.get("kind") == "calls") else _called
-    return {"calls": [_call(given, arguments, caller) for arguments in item["calls"]]}
+    apart = item.get("alone", item.get("kind") == "calls")
+    return {"calls": [_call(given, arguments, apart) for arguments in item["calls"]]}
 
 
 def _rules(given: Any, item: Mapping[str, Any]) -> Entry:
@@ -125,14 +125,11 @@ def _unfinished(value: Any) -> bool:
     return bool(parts) and all(part is ... or part is None for part in parts)
 
 
-def _called(function: Callable[..., Any], arguments: list[Any]) -> Any:
-    return function(*arguments)
-
-
-def _call(function: Callable[..., Any], arguments: list[Any], caller: Callable[..., Any]) -> Entry:
+def _call(function: Callable[..., Any], arguments: list[Any], apart: bool) -> Entry:
     try:
         # Functions may change the lists that they are given, and later calls must not see it.
-        returned = caller(function, copy.deepcopy(arguments))
+        given = copy.deepcopy(arguments)
+        returned = alone(function, given) if apart else function(*given)
         return TODO if returned is ... else {"value": as_json(returned)}
     except (Exception, SystemExit) as raised:
         return error(raised, function)
