@@ -73,7 +73,7 @@ def launch_calls(
 
 
 def run_script(
-    script: pathlib.Path, processes: int, devices: int, seconds: float, words: Sequence[str], heard: peers.Heard
+    script: str, processes: int, devices: int, seconds: float, words: Sequence[str], heard: peers.Heard
 ) -> Launched:
     """A script launched; `heard` is told what each process writes as it comes."""
     return _run(_job(script, processes, devices, seconds, [list(words)]), seconds, heard)[0]
