@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -68,7 +69,7 @@ class CallsItem(Item):
         for known in self.misconceptions:
             if known.like is not None and not any(self.tells(known.like, one) for one in drawn):
                 further = (self.draw(rng) for _ in range(TRIES))
-                drawn += [one for one in [next((f for f in further if self.tells(known.like, f)), None)] if one is not None]
+                drawn += itertools.islice((one for one in further if self.tells(known.like, one)), 1)
         return tuple(drawn[len(calls) :])
 
     def tells(self, like: Callable[..., Any], arguments: Arguments) -> bool:
