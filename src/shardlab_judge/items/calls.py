@@ -15,7 +15,7 @@ from shardlab_judge.causes.returned import likely
 from shardlab_judge.causes.returned import where as where_wrong
 from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.value import matches
-from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
+from shardlab_judge.question import Draw, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
 
 Arguments = tuple[Any, ...]
@@ -39,7 +39,7 @@ class CallsItem(Item):
 
     oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
     calls: tuple[Arguments, ...] = dataclasses.field(kw_only=True)
-    draw: Callable[[random.Random], Arguments] | None = dataclasses.field(default=None, kw_only=True)
+    draw: Draw[Arguments] | None = dataclasses.field(default=None, kw_only=True)
     drawn: int = dataclasses.field(default=20, kw_only=True)
     rtol: float = dataclasses.field(default=0.0, kw_only=True)
     alone: bool = dataclasses.field(default=True, kw_only=True)
