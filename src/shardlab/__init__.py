@@ -19,6 +19,7 @@ The public names stand once, in `__init__.pyi`. Those of the lens are its own, h
 from importlib import import_module
 from typing import Any
 
+from shardlab.recording import recording as _boxed
 from shardlens import home as _lens_home
 from shardlens import public_names
 
@@ -56,11 +57,6 @@ def home(name: str) -> str:
     drawn = import_module("shardlab.pictures")._NAMES
     module = {**drawn, **_NAMES}.get(name, "")
     return _lens_home(name) if module == "shardlens" else module
-
-
-def _boxed() -> bool:
-    recording: bool = import_module("shardlab.recording").recording()
-    return recording
 
 
 def __dir__() -> list[str]:

@@ -82,9 +82,8 @@ def made_by(name: str, cells: Sequence[Any], here: str = "") -> str:
 
 def _line(name: str, source: str) -> str:
     """The line of a cell that binds the name; empty if none does."""
-    plain = _MAGIC.sub(r"\1pass", source)
     try:
-        tree = ast.parse(plain)
+        tree = ast.parse(_MAGIC.sub(r"\1pass", source))
     except SyntaxError:
         return ""
     number = next((n for bound, n in _bound(tree) if bound == name), 0)

@@ -130,11 +130,20 @@ def _check_versions(n: int) -> None:
     """
     installed = {name: version for name in WATCHED if (version := _installed(name))}
     if "jax" in installed and _numbers(installed["jax"]) < _numbers(OLDEST_JAX):
-        raise _too_old(n, installed["jax"])
+        raise ShardlabError(
+            "jax-too-old",
+            f"JAX {installed['jax']} is installed; the course needs {OLDEST_JAX} or newer.",
+            where=f"sl.setup({n})   Python {platform.python_version()}",
+            mend=f'run  %pip install -q "jax>={OLDEST_JAX}"  in a cell, restart the kernel, and run the first cell again.',
+        )
     running = {name: str(getattr(sys.modules.get(name), "__version__", "")) for name in installed}
     stale = [name for name, version in running.items() if version and _numbers(version) != _numbers(installed[name])]
     if stale:
-        raise _stale(n, [f"{name} {running[name]}" for name in stale], [f"{name} {installed[name]}" for name in stale])
+        imported, new = (", ".join(f"{name} {versions[name]}" for name in stale) for versions in (running, installed))
+        what = f"this kernel had imported {imported} before {new} was installed."
+        where = f"sl.setup({n})   what it has imported does not fit the files that it would import next"
+        mend = "restart the kernel (Colab: Runtime > Restart session; Kaggle: Run > Restart), then run the first cell again."
+        raise ShardlabError("kernel-is-older", what, where=where, mend=mend)
 
 
 def _installed(package: str) -> str:
@@ -181,22 +190,4 @@ def _too_late(n: int, count: int, kind: str) -> ShardlabError:
         f"JAX has already started with {count} {kind.upper()} device{'s' * (count != 1)}; it cannot get {n} now.",
         where=f"sl.setup({n})   an earlier cell or import used JAX: an array, jax.devices(), a compiled function",
         mend=f"restart the kernel and run sl.setup({n}) before anything else uses JAX.",
-    )
-
-
-def _too_old(n: int, version: str) -> ShardlabError:
-    return ShardlabError(
-        "jax-too-old",
-        f"JAX {version} is installed; the course needs {OLDEST_JAX} or newer.",
-        where=f"sl.setup({n})   Python {platform.python_version()}",
-        mend=f'run  %pip install -q "jax>={OLDEST_JAX}"  in a cell, restart the kernel, and run the first cell again.',
-    )
-
-
-def _stale(n: int, running: list[str], installed: list[str]) -> ShardlabError:
-    return ShardlabError(
-        "kernel-is-older",
-        f"this kernel had imported {', '.join(running)} before {', '.join(installed)} was installed.",
-        where=f"sl.setup({n})   what it has imported does not fit the files that it would import next",
-        mend="restart the kernel (Colab: Runtime > Restart session; Kaggle: Run > Restart), then run the first cell again.",
     )

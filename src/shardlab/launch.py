@@ -9,7 +9,6 @@ same for notebooks.
 from __future__ import annotations
 
 import argparse
-import pathlib
 import sys
 import types
 from collections.abc import Sequence
@@ -31,9 +30,7 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     lines = _Lines(given.processes)
     try:
-        launched = run_script(
-            pathlib.Path(given.script), given.processes, given.devices, given.seconds, given.arguments, lines.heard
-        )
+        launched = run_script(given.script, given.processes, given.devices, given.seconds, given.arguments, lines.heard)
     except ShardlabError as error:
         print(error, file=sys.stderr)
         return 2

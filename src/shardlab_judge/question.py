@@ -19,6 +19,7 @@ Judged = tuple[dict[Letter, float], list[Finding]]
 """For each letter the share of its points that is earned, and the findings."""
 JudgeOne = Callable[..., list[Finding]]
 Drawn = TypeVar("Drawn")
+Draw = Callable[[random.Random], Drawn]
 LETTERS: Mapping[Letter, str] = {
     "V": "values",
     "S": "shardings",
@@ -259,12 +260,7 @@ class Item:
         raise NotImplementedError
 
     def with_drawn(
-        self,
-        public: tuple[Drawn, ...],
-        draw: Callable[[random.Random], Drawn] | None,
-        many: int,
-        question: str,
-        seed: int | None,
+        self, public: tuple[Drawn, ...], draw: Draw[Drawn] | None, many: int, question: str, seed: int | None
     ) -> tuple[Drawn, ...]:
         """What everybody may see, then as many again as are drawn from `seed`."""
         if seed is None or draw is None:

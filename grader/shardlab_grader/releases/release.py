@@ -173,16 +173,21 @@ def release(
     text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole, told=told)
     told("writing the notebook and the gradebook, with nbgrader")
     with all_or_nothing(course_dir, path.stem):
-        made.save()  # by which nbgrader's steps know that it is ours
-        if folder:
-            _with_questions(made, folder, references.public(text, made.manifests))
-        else:
-            kept.keep(course_dir, path.stem, _chapter(made.manifests))
         _put_beside(course_dir / "source" / path.stem, syllabus, decided.counting(syllabus.questions))
-        _generate(course_dir, path.stem, edition.to_ipynb(source))
-        # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
-        store.write(made.references, text, 0o644)
+        _write(made, folder, edition.to_ipynb(source), text)
     return made
+
+
+def _write(made: Release, folder: pathlib.Path | None, notebook: str, costs: str) -> None:
+    """Writes the release, its questions, the notebook and the gradebook, and what the references cost."""
+    made.save()  # by which nbgrader's steps know that it is ours
+    if folder:
+        _with_questions(made, folder, references.public(costs, made.manifests))
+    else:
+        kept.keep(made.course_dir, made.assignment, _chapter(made.manifests))
+    _generate(made.course_dir, made.assignment, notebook)
+    # The judge reads it inside its sandbox, where it is not the owner; the directory keeps everybody else out.
+    store.write(made.references, costs, 0o644)
 
 
 def _put_beside(folder: pathlib.Path, syllabus: header.Syllabus, counting: dict[int, list[str]]) -> None:

@@ -101,12 +101,9 @@ def _puts(value: Any) -> bool:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     # A host callback cannot be exported; printing while debugging should not make an answer wrong.
-    def nothing(*args: Any, **kwargs: Any) -> None:
-        return None
-
     with (
-        mock.patch.object(jax.debug, "print", nothing),
-        mock.patch.object(jax.debug, "callback", nothing),
+        mock.patch.object(jax.debug, "print", lambda *args, **kwargs: None),
+        mock.patch.object(jax.debug, "callback", lambda *args, **kwargs: None),
         warnings.catch_warnings(),
     ):
         warnings.filterwarnings("ignore", "Some donated buffers were not usable")  # the verdict says so

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -71,13 +70,13 @@ def _value(given: Any, item: Mapping[str, Any]) -> Entry:
 
 
 def _calls(given: Any, item: Mapping[str, Any]) -> Entry:
-    caller = alone if item.get("alone", item.get("kind") == "calls") else _called
-    return {"calls": [_call(given, arguments, caller) for arguments in item["calls"]]}
+    apart = item.get("alone", item.get("kind") == "calls")
+    return {"calls": [_call(given, arguments, apart) for arguments in item["calls"]]}
 
 
 def _rules(given: Any, item: Mapping[str, Any]) -> Entry:
     """The expression that a table gives each path: patterns are matched here, and never by the judge."""
-    return _calls(functools.partial(_chosen, given), item)
+    return _calls(lambda paths: match(paths, given), item)
 
 
 def _programs(given: Any, item: Mapping[str, Any]) -> Entry:
@@ -127,21 +126,14 @@ def _unfinished(value: Any) -> bool:
     return bool(parts) and all(part is ... or part is None for part in parts)
 
 
-def _called(function: Callable[..., Any], arguments: list[Any]) -> Any:
-    return function(*arguments)
-
-
-def _call(function: Callable[..., Any], arguments: list[Any], caller: Callable[..., Any]) -> Entry:
+def _call(function: Callable[..., Any], arguments: list[Any], apart: bool) -> Entry:
     try:
         # Functions may change the lists that they are given, and later calls must not see it.
-        returned = caller(function, copy.deepcopy(arguments))
+        given = copy.deepcopy(arguments)
+        returned = alone(function, given) if apart else function(*given)
         return TODO if returned is ... else {"value": as_json(returned)}
     except (Exception, SystemExit) as raised:
         return error(raised, function)
-
-
-def _chosen(rules: Any, paths: list[str]) -> list[str]:
-    return match(paths, rules)
 
 
 RECORDERS: dict[str, Callable[[Any, Mapping[str, Any]], Entry]] = {

@@ -116,11 +116,9 @@ def _constrain(x: jax.Array, sharding: NamedSharding) -> jax.Array:
     if AxisType.Explicit in used:
         _need_explicit_first(sharding, kinds)
         _need_context(x, sharding)
-        explicit = jax.P(*(_only(entry, kinds, AxisType.Explicit) for entry in sharding.spec))
-        x = jax.reshard(x, NamedSharding(sharding.mesh, explicit))
+        x = jax.reshard(x, _over(sharding, kinds, AxisType.Explicit))
     if AxisType.Auto in used:
-        auto = jax.P(*(_only(entry, kinds, AxisType.Auto) for entry in sharding.spec))
-        x = jax.lax.with_sharding_constraint(x, NamedSharding(sharding.mesh, auto))
+        x = jax.lax.with_sharding_constraint(x, _over(sharding, kinds, AxisType.Auto))
     return x
 
 
@@ -157,5 +155,7 @@ def _need_context(x: Any, sharding: NamedSharding) -> None:
         )
 
 
-def _only(entry: Any, kinds: dict[str, AxisType], kind: AxisType) -> tuple[str, ...] | None:
-    return tuple(axis for axis in axes_of(entry) if kinds[axis] == kind) or None
+def _over(sharding: NamedSharding, kinds: dict[str, AxisType], kind: AxisType) -> NamedSharding:
+    """The part of a sharding that is over axes of this type."""
+    parts = (tuple(axis for axis in axes_of(entry) if kinds[axis] == kind) for entry in sharding.spec)
+    return NamedSharding(sharding.mesh, jax.P(*(part or None for part in parts)))

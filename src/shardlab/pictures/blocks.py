@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from shardlab.errors import ShardlabError
 from shardlens import INK, MONO, Axes, Index, Picture, drawing, fill, place, placement_of
 
+Piece = TypeVar("Piece")
 MOST_DEVICES, MOST_ELEMENTS = 16, 64
 LETTER, EDGE, PAGE = 6.0, 6.0, 740.0
 CALLS = frozenset({"jit", "pjit", "closed_call"})
@@ -142,11 +143,8 @@ def _lines(rows: Sequence[Sequence[Sequence[str]]]) -> Iterator[str]:
 
 def _columns(name: str, inside: Sequence[Blocks], k: int) -> list[list[str]]:
     """The blocks of one device, an arrow between those that go in and those that come out."""
-    columns = [[name]]
-    for blocks, arrow in zip(inside, _arrows(inside)):
-        columns += [["->"]] * arrow
-        columns.append(["≠ " * (k in blocks.unequal) + line for line in _written(blocks.held[k][1])])
-    return columns
+    written = [["≠ " * (k in blocks.unequal) + line for line in _written(blocks.held[k][1])] for blocks in inside]
+    return [[name], *_with_arrow(inside, written, ["->"])]
 
 
 def _across(rows: Sequence[Sequence[Sequence[str]]]) -> int:
@@ -155,10 +153,10 @@ def _across(rows: Sequence[Sequence[Sequence[str]]]) -> int:
     return max(c for c in (1, 2, 4, 8) if c == 1 or (c <= len(rows) and c * wide <= PAGE))
 
 
-def _arrows(inside: Sequence[Blocks]) -> Iterator[bool]:
-    """For each array whether it is the first that comes out."""
-    for before, blocks in zip([None, *inside], inside):
-        yield blocks.side == "out" and (before is None or before.side == "in")
+def _with_arrow(inside: Sequence[Blocks], pieces: list[Piece], arrow: Piece) -> list[Piece]:
+    """A piece for each array, and an arrow between those that go in and those that come out, which are last."""
+    into = sum(blocks.side == "in" for blocks in inside)
+    return [*pieces[:into], *[arrow] * (into < len(pieces)), *pieces[into:]]
 
 
 def _written(block: np.ndarray) -> list[str]:
@@ -168,10 +166,7 @@ def _written(block: np.ndarray) -> list[str]:
 
 
 def _card(name: str, inside: Sequence[Blocks], k: int) -> str:
-    parts = []
-    for blocks, arrow in zip(inside, _arrows(inside)):
-        parts += ['<span style="opacity:.8">→</span>'] * arrow
-        parts.append(_table(blocks, k))
+    parts = _with_arrow(inside, [_table(blocks, k) for blocks in inside], '<span style="opacity:.8">→</span>')
     row = f'<div style="display:flex;align-items:center;gap:.4em">{"".join(parts)}</div>'
     return f'<div aria-hidden="true"><div style="font-size:12px;opacity:.85">{escape(name)}</div>{row}</div>'
 

@@ -26,8 +26,6 @@ def show(x: Any, shape: int | Sequence[int] | None = None, *, title: str | None 
         ShardlabError: `x` has no sharding, is a sharding without a shape, its mesh has no devices, its terms are not added
             up, or it is a tree without arrays.
     """
-    if isinstance(x, Placement):
-        return Picture(text(x, title), html(x, title))
     if isinstance(x, Mapping) and 0 < len(x) <= BESIDE and all(map(_drawn, x.values())):
         return _together(
             {str(name): each if isinstance(each, Placement) else placement_of(each) for name, each in x.items()}
@@ -35,8 +33,7 @@ def show(x: Any, shape: int | Sequence[int] | None = None, *, title: str | None 
     if _is_tree(x):
         table = show_tree(x, title=title or "")
         return Picture(str(table), table.html())
-    placement = placement_of(x, shape)
-    devices = _devices(x)
+    placement, devices = (x, None) if isinstance(x, Placement) else (placement_of(x, shape), _devices(x))
     return Picture(text(placement, title, devices=devices), html(placement, title, devices=devices))
 
 

@@ -14,7 +14,6 @@ CHARACTER, LINE = 8.5, 19.0
 TICK = 6.7
 PAD = 14.0
 FOOT = 8.0
-SMALLEST = 0.72
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,11 +90,7 @@ def draw(panel: Panel, side: float = 250.0, least: tuple[float, float] = (0.0, 0
     parts += [_tick(s, x + wide / 2, sizes.top - 7, "middle") for s, x, wide in zip(panel.columns, lefts, sizes.columns)]
     parts += [_tick(s, sizes.left - 6, y + tall / 2 + 4, "end") for s, y, tall in zip(panel.rows, tops, sizes.rows)]
     width, height = lefts[-1] + 3, tops[-1] + 3
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{drawing.MONO}" style="display:block;max-width:100%;'
-        f'min-width:{SMALLEST * width:.0f}px;height:auto;background:transparent">{"".join(parts)}</svg>'
-    )
+    return drawing.figure(width, height, "".join(parts))
 
 
 def _block(block: Block, lines: list[str], box: Box, differs: bool) -> str:

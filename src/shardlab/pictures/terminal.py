@@ -42,10 +42,9 @@ def grids(placement: Placement, against: Placement | None = None) -> list[str]:
 
 def listed(placement: Placement, against: Placement | None = None) -> list[str]:
     """One line a slice, at most `MOST_LISTED`."""
-    other = {} if against is None else against.holders()
-    differs = {index for index, block in placement.holders().items() if against is not None and other.get(index) != block}
+    other = (against or placement).holders()
     lines = [
-        f"{'≠' if index in differs else ' '} {drawing.written(index)}  {drawing.named(block)}"
+        f"{' ' if other.get(index) == block else '≠'} {drawing.written(index)}  {drawing.named(block)}"
         for index, block in placement.holders().items()
     ]
     more = [f"  and {len(lines) - MOST_LISTED} more slices"] * (len(lines) > MOST_LISTED)

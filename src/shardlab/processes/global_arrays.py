@@ -41,12 +41,11 @@ def described(x: jax.Array) -> dict[str, Any]:
     """
     if jnp.issubdtype(x.dtype, jax.dtypes.extended):
         raise TypeError(f"{x.dtype} are not numbers; return jax.random.key_data of them")
-    order = {device: place for place, device in enumerate(jax.devices())}
-    numbers = {device.id: place for device, place in order.items()}
+    numbers = {device.id: place for place, device in enumerate(jax.devices())}
     where = placement_of(x)
     shards = tuple(sorted((numbers[device], index) for device, index in where.shards))
     placement = dataclasses.replace(where, shards=shards, dtype=str(x.dtype))
-    held = [[order[shard.device], as_json(_numbers(shard.data))] for shard in x.addressable_shards]
+    held = [[numbers[shard.device.id], as_json(_numbers(shard.data))] for shard in x.addressable_shards]
     return {"placement": placement.to_json(), "held": sorted(held)}
 
 

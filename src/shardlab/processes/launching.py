@@ -73,7 +73,7 @@ def launch_calls(
 
 
 def run_script(
-    script: pathlib.Path, processes: int, devices: int, seconds: float, words: Sequence[str], heard: peers.Heard
+    script: str, processes: int, devices: int, seconds: float, words: Sequence[str], heard: peers.Heard
 ) -> Launched:
     """A script launched; `heard` is told what each process writes as it comes."""
     return _run(_job(script, processes, devices, seconds, [list(words)]), seconds, heard)[0]
@@ -121,12 +121,9 @@ def _process(peer: Peer, n: int, job: dict[str, Any]) -> Process:
             return Process(peer.number, 1, peer.output, stopped="time", where=where)
         return Process(peer.number, int(error is not None), peer.output, line.get("value"), error, todo="todo" in line)
     where = _place(peer.where, job["program"], job["source"]) if peer.stopped in LATE else ""
-    return Process(peer.number, _status(peer), peer.output, stopped=peer.stopped, where=where)
-
-
-def _status(peer: Peer) -> int:
-    """What it reported, for one that is done is ended at once where another one has failed."""
-    return peer.end or 0 if peer.end is not None else int(peer.child.returncode)
+    # What it reported, for one that is done is ended at once where another one has failed.
+    status = peer.child.returncode if peer.end is None else peer.end
+    return Process(peer.number, status, peer.output, stopped=peer.stopped, where=where)
 
 
 def _job(what: Work, processes: int, devices: int, seconds: float, calls: list[list[Any]]) -> dict[str, Any]:

@@ -118,12 +118,6 @@ class Peer:
         with contextlib.suppress(OSError):
             os.write(self.releasing, b"1")
 
-    def ask_where(self) -> None:
-        """Make it write down where it is."""
-        if not self.gone:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.child.pid, signal.SIGUSR1)
-
 
 @contextlib.contextmanager
 def reserved_port() -> Iterator[int]:
@@ -297,8 +291,11 @@ def _cut(said: bytes) -> bytes:
 
 
 def _ask_where(peers: list[Peer]) -> None:
+    """Make each write down where it is, and read it."""
     for peer in peers:
-        peer.ask_where()
+        if not peer.gone:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(peer.child.pid, signal.SIGUSR1)
     deadline = time.monotonic() + LAST
     waiting = [peer for peer in peers if not peer.done]
     while waiting and time.monotonic() < deadline:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from shardlab_judge.causes.returned import likely
 from shardlab_judge.causes.returned import where as where_wrong
 from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.value import matches
-from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
+from shardlab_judge.question import Draw, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
 
 Arguments = tuple[Any, ...]
@@ -38,7 +39,7 @@ class CallsItem(Item):
 
     oracle: Callable[..., Any] = dataclasses.field(kw_only=True)
     calls: tuple[Arguments, ...] = dataclasses.field(kw_only=True)
-    draw: Callable[[random.Random], Arguments] | None = dataclasses.field(default=None, kw_only=True)
+    draw: Draw[Arguments] | None = dataclasses.field(default=None, kw_only=True)
     drawn: int = dataclasses.field(default=20, kw_only=True)
     rtol: float = dataclasses.field(default=0.0, kw_only=True)
     alone: bool = dataclasses.field(default=True, kw_only=True)
@@ -68,7 +69,7 @@ class CallsItem(Item):
         for known in self.misconceptions:
             if known.like is not None and not any(self.tells(known.like, one) for one in drawn):
                 further = (self.draw(rng) for _ in range(TRIES))
-                drawn += [one for one in [next((f for f in further if self.tells(known.like, f)), None)] if one is not None]
+                drawn += itertools.islice((one for one in further if self.tells(known.like, one)), 1)
         return tuple(drawn[len(calls) :])
 
     def tells(self, like: Callable[..., Any], arguments: Arguments) -> bool:

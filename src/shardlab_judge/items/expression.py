@@ -10,7 +10,6 @@ from shardlab.expressions.parsing import parse
 from shardlab_judge.items.placement import judge_placement
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.reading import AS_VALUE, placed, unread
-from shardlab_judge.verdict import Finding
 from shardlens import Axes, Placement
 
 COUNT = "The numbers must multiply to the number of devices. Which number goes where follows from the exercise."
@@ -44,12 +43,9 @@ class ExpressionItem(Item):
                 parse(got)
             placement = placed(got, self.target.shape, self.axes, self.devices)
         except ShardlabError as error:
-            return {}, [self._unread(error)]
+            finding = unread(self, error)
+            # What the laboratory proposes fits the devices, and hardly ever the place that is asked for.
+            proposed = finding.misconception is None and error.mend.startswith('write "')
+            return {}, [dataclasses.replace(finding, cause=COUNT) if proposed else finding]
         share, findings = judge_placement(self, self.target, placement)
         return share, [dataclasses.replace(finding, where=f'"{got}"') for finding in findings]
-
-    def _unread(self, error: ShardlabError) -> Finding:
-        finding = unread(self, error)
-        # What the laboratory proposes fits the devices, and hardly ever the place that is asked for.
-        proposed = finding.misconception is None and error.mend.startswith('write "')
-        return dataclasses.replace(finding, cause=COUNT) if proposed else finding

@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import itertools
 import operator
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from shardlab.expressions.resolution import Resolution
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.costs import excess
 from shardlab_judge.findings import describe, explained, short
-from shardlab_judge.question import Item, Judged, Misconception, Response, Setting
+from shardlab_judge.question import Draw, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.reading import AS_VALUE, Shape, resolved, unread
 from shardlab_judge.verdict import Finding
 from shardlens import Axes, Placement
@@ -57,7 +56,7 @@ class LayoutItem(Item):
     function: Callable[..., Any] = dataclasses.field(kw_only=True)
     reference: Mapping[str, Any] = dataclasses.field(kw_only=True)
     cases: tuple[Situation, ...] = dataclasses.field(kw_only=True)
-    draw: Callable[[random.Random], Situation] | None = dataclasses.field(default=None, kw_only=True)
+    draw: Draw[Situation] | None = dataclasses.field(default=None, kw_only=True)
     kind = "layout"
     sees = ("when", "error")
     form = "a dict with a spec, or an expression as text, for each array"

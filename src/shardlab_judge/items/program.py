@@ -10,7 +10,7 @@ import base64
 import binascii
 import dataclasses
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from shardlab_judge.causes.programs import recognised
 from shardlab_judge.costs import HUNDREDTH, Cost, excess
 from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, placed_as, raised, spec_text
 from shardlab_judge.inputs import hidden_inputs, wide
-from shardlab_judge.question import Check, Item, Judged, JudgeOne, Response, Setting
+from shardlab_judge.question import Check, Item, Judged, Response, Setting
 from shardlab_judge.verdict import Finding
 
 MODULE = 256 * 1024
@@ -99,10 +99,25 @@ class ProgramItem(Item):
         return responses.cases(asked, raw, ("cases", "programs"), admit_program)
 
     def judge(self, response: Response, setting: Setting) -> Judged:
-        """Points and findings over all cases, the first finding of each letter."""
-        cases = self.cases_of(setting.question, setting.seed)
+        """Points and findings over all cases, the first finding of each letter.
+
+        The place and the price of wrong values say nothing, so without values no other letter earns points.
+        """
         costs = partial(setting.references.cost, setting.question, self.name)
-        return judge_programs(self, cases, response["programs"], costs, setting.seed, setting.judge_one or judge_program)
+        judge_one = setting.judge_one or judge_program
+        findings: dict[str, Finding] = {}
+        worthless = False
+        for case, one in zip(self.cases_of(setting.question, setting.seed), response["programs"], strict=True):
+            found = judge_one(self, case, one, costs, setting.seed)
+            worthless = worthless or "module" not in one or any(f.letter == "V" for f in found)
+            for finding in found:
+                # What the student's process says of itself chooses a sentence, and never points.
+                put = finding.letter == "S" and finding.misconception in {None, *places.IDS} and "puts" in one
+                finding = explained(finding, PUT_INSIDE if put else None)
+                findings.setdefault(finding.letter, located(finding, one.get("lines", {})))
+            if worthless:
+                break  # further cases could not earn anything, and each costs a compilation
+        return {letter: 1.0 for letter in self.points if letter not in findings and not worthless}, list(findings.values())
 
 
 def admit_program(raw: Any) -> Response:
@@ -151,28 +166,6 @@ def judge_program(item: ProgramItem, case: Case, response: Response, costs: Cost
         what = f"XLA can't compile or run your program here: {str(failure).splitlines()[0]}"
     found = "a program that is not judged"
     return [Finding(item.name, letter, what, item.form, found, case.title) for letter in item.points]
-
-
-def judge_programs(
-    item: ProgramItem, cases: Sequence[Case], recorded: Sequence[Response], costs: Costs, seed: int | None, one: JudgeOne
-) -> Judged:
-    """Points and findings over all cases, the first finding of each letter.
-
-    The place and the price of wrong values say nothing, so without values no other letter earns points.
-    """
-    findings: dict[str, Finding] = {}
-    worthless = False
-    for case, response in zip(cases, recorded, strict=True):
-        found = one(item, case, response, costs, seed)
-        worthless = worthless or "module" not in response or any(f.letter == "V" for f in found)
-        for finding in found:
-            # What the student's process says of itself chooses a sentence, and never points.
-            put = finding.letter == "S" and finding.misconception in {None, *places.IDS} and "puts" in response
-            finding = explained(finding, PUT_INSIDE if put else None)
-            findings.setdefault(finding.letter, located(finding, response.get("lines", {})))
-        if worthless:
-            break  # further cases could not earn anything, and each costs a compilation
-    return {letter: 1.0 for letter in item.points if letter not in findings and not worthless}, list(findings.values())
 
 
 def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, seed: int | None) -> list[Finding]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab_judge.findings import explained, raised, short
 from shardlab_judge.items.calls import admit_calls
-from shardlab_judge.question import Item, Judged, Response, Setting
+from shardlab_judge.question import Draw, Item, Judged, Response, Setting
 from shardlab_judge.reading import Shape, placed, unread
 from shardlab_judge.verdict import Finding
 from shardlens import Axes, Placement, Spec, place
@@ -44,7 +43,7 @@ class RulesItem(Item):
 
     wanted: Callable[[str], Spec] = dataclasses.field(kw_only=True)
     trees: tuple[Tree, ...] = dataclasses.field(kw_only=True)
-    draw: Callable[[random.Random], Tree] | None = dataclasses.field(default=None, kw_only=True)
+    draw: Draw[Tree] | None = dataclasses.field(default=None, kw_only=True)
     drawn: int = dataclasses.field(default=2, kw_only=True)
     kind = "rules"
     form = "a list of pairs: a path pattern and an expression"

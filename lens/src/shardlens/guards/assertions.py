@@ -62,18 +62,25 @@ def assert_communicates(
     from shardlens.compilers.topology import in_slices
     from shardlens.guards.failure import Asked, failure
     from shardlens.guards.limits import Limits
-    from shardlens.programs.inspection import inspect, mesh_axes_of
-    from shardlens.reading.slices import DCN
+    from shardlens.programs.inspection import inspect
 
     target = in_slices(target, num_slices)
     program: Program = inspect(f, *args, target=target, axes=axes, **kwargs)
-    named = [name for name, _ in mesh_axes_of((args, kwargs)) or ()]
-    named += [axis for c in program.collectives for axis in c.axes]
-    named += [DCN] if target and "*" in target else []
     limits = Limits(at_most, kinds, no, only_over, per_round, time, memory)
-    if faults := [*limits.broken(program, target, dict.fromkeys(named))]:
+    if faults := [*limits.broken(program, target, _axes(program, target, (args, kwargs)))]:
         chosen = list(dict.fromkeys(c for fault in faults for c in fault.by))
         raise AssertionError(
             failure([fault.sentence for fault in faults], program, chosen, Asked(f, args, target, axes, kwargs))
         )
     return program
+
+
+def _axes(program: Program, target: str | None, arguments: Any) -> dict[str, None]:
+    """The axes that a limit may name: of the arguments' mesh, of the collectives, and what is between a target's slices."""
+    from shardlens.programs.inspection import mesh_axes_of
+    from shardlens.reading.slices import DCN
+
+    named = [name for name, _ in mesh_axes_of(arguments) or ()]
+    named += [axis for c in program.collectives for axis in c.axes]
+    named += [DCN] if target and "*" in target else []
+    return dict.fromkeys(named)
