@@ -147,7 +147,8 @@ NAMES: tuple[tuple[str, Holds], ...] = (
         "communicates-for-nothing *-travel *-travels *-travels-* *-moved *-moves permutes-* moves-* meets-in-* columns-only "
         "rows-only rows-before-columns rounds-summed-apart brought-together-* a-turned-* slices-of-the-cut one-by-one "
         "uses-a-finished-* whole-vector-* third-dot-product residual-made-anew turns-the-factor across-the-whole-mesh "
-        "other-order every-total-added scattered-over-* pays-* joins-* left-to-out-sharding out-shardings-free",
+        "other-order every-total-added scattered-over-* pays-* joins-* left-to-out-sharding out-shardings-free "
+        "travels-again wide-numbers-sent whole-block-sent",
         sends(),
     ),
     ("no-exchange only-renamed", lambda e: not e.kinds),
@@ -169,7 +170,8 @@ NAMES: tuple[tuple[str, Holds], ...] = (
         "rows-left-by-columns out-specs-as-before nothing-constrained weights-not-cut second-weight-left-open whole-batch-* "
         "resharded-* sum-already-paid bias-left-whole annotation-* placed-at-the-end tokens-over-* never-turned made-whole "
         "activations-cross-hosts flat-data-parallel whole-gradients-cross full-bytes-on-* a-number-beside most-* "
-        "all-numbers-everywhere",
+        "all-numbers-everywhere everything-anew second-cache heads-of-others-held all-scores-* exponentials-kept "
+        "branch-skips",
         _place_or_cost,
     ),
 )
