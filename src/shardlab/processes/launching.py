@@ -87,10 +87,9 @@ class _Later(Launched):
 
     def __getattr__(self, name: str) -> Any:
         """A field that nobody has asked for yet: with it come all."""
-        if name not in ("processes", "seconds", "what"):
-            raise AttributeError(name)
-        vars(self).update(vars(_run(*self._asked)[0]))
-        return vars(self)[name]
+        if name in ("processes", "seconds", "what"):
+            vars(self).update(vars(_run(*self._asked)[0]))
+        return object.__getattribute__(self, name)
 
 
 def _run(job: dict[str, Any], seconds: float, heard: peers.Heard = lambda number, piece: None) -> list[Launched]:
