@@ -153,8 +153,8 @@ def limit_refused(plain: str, *wrong: str) -> Misconception:
     """Of a guard that refuses all that sends exactly what is owed, and the wrong programs named, but not what sends less."""
     return WrongValues(
         "limit-itself-refused",
-        "It refuses the right programs that send exactly the bytes that are owed. The limit itself has to pass: compare "
-        "with <=.",
+        "It refuses an exact fit: right programs that send exactly the bytes that are owed. The limit itself has to pass: "
+        "compare with <=.",
         2, when=lambda through: through.get(plain, 1) == 0 < min(through.get(name, 0) for name in LESS)
         and not any(through.get(name, 0) for name in wrong),
     )  # fmt: skip
