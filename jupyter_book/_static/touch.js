@@ -87,15 +87,15 @@ function curtains() {
   }
 }
 
-/** Fold elements that stand side by side into one line, which opens them; so does being led to a place inside. */
-function fold(elements, words) {
+/** Fold elements that stand side by side into one line, which opens them; so does being led to a place in their section. */
+function fold(elements, words, section) {
   const details = document.createElement("details");
   const summary = document.createElement("summary");
   details.className = "fold";
   summary.textContent = words;
   elements[0].before(details);
   details.append(summary, ...elements);
-  whenLed([details], () => (details.open = true));
+  whenLed([section, details], () => (details.open = true));
 }
 
 /** What no core exercise of a chapter needs: its part "More", up to its end, and optional exercises. */
@@ -104,12 +104,12 @@ function folds() {
   for (const facts of document.querySelectorAll("section[id^='exercise-'] > p:first-of-type")) {
     if (!facts.textContent.startsWith("optional")) continue;
     const behind = [...facts.parentElement.children];
-    fold(behind.slice(behind.indexOf(facts) + 1), "Open this exercise");
+    fold(behind.slice(behind.indexOf(facts) + 1), "Open this exercise", facts.parentElement);
   }
   if (!more) return;
   const behind = [...more.children].slice(1);
   for (let at = more.nextElementSibling; at && !at.matches("#what-to-take-along, #further-reading"); at = at.nextElementSibling) behind.push(at);
-  if (behind.length) fold(behind, "Open this part");
+  if (behind.length) fold(behind, "Open this part", more);
 }
 
 /** A number that runs to where it is to be, in 0.8 seconds. */

@@ -114,6 +114,22 @@ def test_nothing_is_covered_without_scripts_or_on_paper(touched: Callable[..., P
     assert len(filters) > 2 and {*filters} == {"none"}
 
 
+def test_what_can_wait_is_folded(touched: Callable[..., Page]) -> None:
+    """The part More and an optional exercise open by a tap or an address that leads there; without scripts all is open."""
+    page = touched(CHAPTER)
+    folds = page.locator("details.fold")
+    assert [fold.get_attribute("open") for fold in folds.all()] == [None] * folds.count() and folds.count() == 4
+    hint = page.locator("section[id^=exercise-4-3] details.hint").first
+    assert not hint.is_visible()
+    page.locator("section[id^=exercise-4-3] summary", has_text="Open this exercise").tap()
+    assert hint.is_visible()
+    assert not page.get_by_role("heading", name="Two axes at once").is_visible()
+    led = touched(f"{CHAPTER}#two-axes-at-once")
+    assert led.get_by_role("heading", name="Two axes at once").is_visible()
+    assert touched(f"{CHAPTER}#exercise-4-6").locator("section[id^=exercise-4-6] details.hint").first.is_visible()
+    assert touched(CHAPTER, java_script_enabled=False).locator("details.fold").count() == 0
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_switch_turns(touched: Callable[..., Page], width: int) -> None:
     """It shows what the line costs on the first screen, keeps its state in the address, and runs its numbers."""
