@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from collections.abc import Sequence
-
-from rich.cells import cell_len
 
 from shardlab.errors import ShardingError
 
@@ -74,5 +73,11 @@ def _shown(character: str) -> str:
 
 
 def _width(character: str) -> int:
-    """Columns that a terminal gives to `character` as it is shown; the end of the text takes one."""
-    return cell_len(_shown(character)) if character else 1
+    """Columns that a terminal gives to `character`; the end of the text takes one."""
+    # By hand, because expressions are read in a browser too, where rich is not.
+    if character and character.isprintable():
+        if unicodedata.combining(character):
+            return 0
+        if unicodedata.east_asian_width(character) in "WF":
+            return 2
+    return 1
