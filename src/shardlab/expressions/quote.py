@@ -46,7 +46,7 @@ def quote(text: str, spans: Sequence[Span]) -> tuple[str, str]:
     stop = min(len(text), start + WIDTH)
     head, tail = '"' + "…" * (start > 0), "…" * (stop < len(text)) + '"'
     under = {i for a, b in spans for i in range(max(a, start), min(max(b, a + 1), stop + 1))}
-    marks = "".join(("^" if i in under else " ") * _width(text[i : i + 1]) for i in range(start, stop + 1))
+    marks = "".join(("^" if i in under else " ") * _width(c) for i, c in enumerate(f"{text[start:stop]} ", start))
     return head + "".join(map(_shown, text[start:stop])) + tail, (" " * len(head) + marks).rstrip()
 
 
@@ -73,11 +73,7 @@ def _shown(character: str) -> str:
 
 
 def _width(character: str) -> int:
-    """Columns that a terminal gives to `character`; the end of the text takes one."""
+    """Columns that a terminal gives to `character` as it is shown."""
     # By hand, because expressions are read in a browser too, where rich is not.
-    if character and character.isprintable():
-        if unicodedata.combining(character):
-            return 0
-        if unicodedata.east_asian_width(character) in "WF":
-            return 2
-    return 1
+    given = _shown(character)
+    return 0 if unicodedata.combining(given) else 1 + (unicodedata.east_asian_width(given) in "WF")
