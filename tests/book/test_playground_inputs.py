@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import random
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "jupyter_book"))
 
 import playground  # noqa: E402
+import playgrounds  # noqa: E402
 
 NINES = "9" * 5000
 TEXT = listings.hlo("ring_tpu")
@@ -44,6 +47,23 @@ FOREIGN = re.compile(r"Traceback|invalid literal|Exceeds the limit|unhashable|ha
 """Python's own messages, and what was written as markup."""
 
 
+ALONE = """
+import json, sys
+
+class Nowhere:
+    def find_spec(self, name, path=None, target=None):
+        root = name.partition(".")[0]
+        if root not in {*sys.stdlib_module_names, "shardlab", "shardlens", "playground"} and root[0] != "_":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Nowhere())
+sys.path.insert(0, sys.argv[1])
+import playground
+json.dump([playground.answered(name, **given) for name, given in json.load(sys.stdin)], sys.stdout)
+"""
+"""The playgrounds in a Python that has the package and no other, as the one in a browser."""
+
+
 def said_by(name: str, **given: str) -> str:
     """What a playground shows; an error says what to do."""
     said = playground.answered(name, **given)
@@ -51,6 +71,16 @@ def said_by(name: str, **given: str) -> str:
     assert not fault or MENDED.search(said), (given, said)
     assert not FOREIGN.search(said.replace("Traceback (most", "")) and len(said) < 200_000, (given, said)
     return said
+
+
+def test_no_other_package_is_needed() -> None:
+    """What stands in each form at first, and a spec, say the same where there is neither JAX, NumPy nor rich."""
+    first = {name: {f.name: f.value for f in fields if f.name != "speed"} for name, fields in playgrounds.FORMS.items()}
+    asked = [*first.items(), ("place", FITTING), ("place", FITTING | {"said": "é ->"})]
+    command = [sys.executable, "-c", ALONE, str(ROOT / "jupyter_book")]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    due = [playground.answered(name, **given) for name, given in asked]
+    assert json.loads(done.stdout) == due and "".join(due).count("play-fault") == 1
 
 
 def test_each_odd_text_beside_what_fits() -> None:

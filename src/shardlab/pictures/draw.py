@@ -30,7 +30,7 @@ def show(x: Any, shape: int | Sequence[int] | None = None, *, title: str | None 
         return _together(
             {str(name): each if isinstance(each, Placement) else placement_of(each) for name, each in x.items()}
         )
-    if _is_tree(x):
+    if not isinstance(x, Placement) and _is_tree(x):
         table = show_tree(x, title=title or "")
         return Picture(str(table), table.html())
     placement, devices = (x, None) if isinstance(x, Placement) else (placement_of(x, shape), _devices(x))
