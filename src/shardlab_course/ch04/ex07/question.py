@@ -37,7 +37,7 @@ GUARD = (
                  "each-round", "gathered", "unsummed"),
     price_unknown("until-settled", "another-besides", "gathered", "unsummed"),
     lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of the output, twice its "
-                 "bytes. Every right program sends exactly that, so the limit needs no margin.",
+                 "bytes. No right program sends more bytes than one does, so the limit needs no margin.",
                  "another-besides", "twice", "unsummed"),
     lets_through("error-too-wide", "It accepts sums that were taken in bfloat16, which are right to two or three digits. "
                  "Rounding of float32 stays below the exercise's limit.",

@@ -36,7 +36,7 @@ GUARD = (
                  "doubled", "weights-gathered", "last-unsummed"),
     price_unknown("until-settled", "some-again", "weights-gathered", "last-unsummed"),
     lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of the activations for each "
-        "layer. Every right program sends exactly that, so the limit needs no margin.",
+        "layer. No right program sends more bytes, so the limit needs no margin.",
                  "some-again", "doubled", "weights-gathered", "last-unsummed"),
     lets_through("error-too-wide", "It accepts a stack in which each device forgets a hidden unit. Such an error is many "
         "times larger than that of rounding in bfloat16.",

@@ -35,8 +35,8 @@ GUARD = (
                  "A collective in a loop is in the list once and runs `times` times. `price` counts all of these.",
                  "each-microbatch", "averaged-again", "own-rows"),
     price_unknown("until-settled", "some-again", "averaged-again", "own-rows"),
-    lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of both gradients. Every right "
-                 "program sends exactly that, so the limit needs no margin.",
+    lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of both gradients. No right "
+                 "program sends more bytes than one does, so the limit needs no margin.",
                  "some-again", "averaged-again", "own-rows"),
     lets_through("error-too-wide", "It accepts means that were taken in bfloat16, which are right to two or three digits. "
                  "Rounding of float32 stays below the exercise's limit.",
