@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from collections.abc import Callable, Mapping
@@ -26,6 +27,8 @@ from shardlab_judge.references import References, build
 from shardlab_judge.verdict import Finding, Verdict
 from variants import REFERENCE, Sample
 
+SEED = 20
+"""The release's seed."""
 
 # `verdict` and `notebook_verdict` ask for the same sample, one after the other.
 @functools.lru_cache(maxsize=1)
@@ -34,7 +37,11 @@ def answer(sample: Sample, seed: int | None) -> dict[str, Any]:
     before = _reference(sample.question, seed)
     if sample.name == REFERENCE:
         return before
-    manifest = QUESTIONS[sample.question].manifest(seed)
+    return _answer(sample, QUESTIONS[sample.question].manifest(seed), before)
+
+
+def _answer(sample: Sample, manifest: Mapping[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """What is recorded of the sample for a manifest; what it has of the reference's own was recorded `before`."""
     kept = _kept(sample, manifest)
     changed = [item for item in manifest["items"] if item["name"] not in kept]
     again = _record(sample, {**manifest, "items": changed})
@@ -49,11 +56,28 @@ def verdict(sample: Sample, seed: int | None) -> Verdict:
 
 def notebook_verdict(sample: Sample, seed: int) -> Verdict:
     """What `sl.check` says of the sample: the answer that was recorded for a release begins with all public cases."""
-    manifest = QUESTIONS[sample.question].manifest(None)
-    items = answer(sample, seed)["items"]
-    public = {item["name"]: _beginning(items[item["name"]], item) for item in manifest["items"]}
+    public = _beginnings(answer(sample, seed), QUESTIONS[sample.question].manifest(None))
     references, judge_one = _judging(sample.question, None)
-    return judging.judge(QUESTIONS[sample.question], {"items": public}, references, None, judge_one)
+    return judging.judge(QUESTIONS[sample.question], public, references, None, judge_one)
+
+
+def first_verdict(sample: Sample) -> Verdict:
+    """What `sl.check` would say of the sample if each item had its first case alone."""
+    question = QUESTIONS[sample.question]
+    question = dataclasses.replace(question, items=tuple(map(_with_first_case, question.items)))
+    manifest = question.manifest(None)
+    before = _beginnings(_reference(sample.question, None), manifest)
+    references, judge_one = _judging(sample.question, None)
+    return judging.judge(question, _answer(sample, manifest, before), references, None, judge_one)
+
+
+def _with_first_case(item: Any) -> Any:
+    return dataclasses.replace(item, cases=item.cases[:1]) if hasattr(item, "cases") else item
+
+
+def _beginnings(answer: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    items = answer["items"]
+    return {"items": {item["name"]: _beginning(items[item["name"]], item) for item in manifest["items"]}}
 
 
 def _beginning(response: Response, asked: Mapping[str, Any]) -> Response:
@@ -64,8 +88,11 @@ def _beginning(response: Response, asked: Mapping[str, Any]) -> Response:
 # Samples come question by question, so what is kept of one question can go when the next begins.
 @functools.lru_cache(maxsize=2)
 def _reference(question: str, seed: int | None) -> dict[str, Any]:
-    """The recorded reference of a question."""
-    return _record(variants.of(question)[REFERENCE], QUESTIONS[question].manifest(seed))
+    """The recorded reference of a question; a notebook's was recorded for a release."""
+    manifest = QUESTIONS[question].manifest(seed)
+    if seed is None:
+        return _beginnings(_reference(question, SEED), manifest)
+    return _record(variants.of(question)[REFERENCE], manifest)
 
 
 @functools.lru_cache(maxsize=2)

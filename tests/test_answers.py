@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import asked
-from corpus import notebook_verdict, verdict
+from corpus import SEED, first_verdict, notebook_verdict, verdict
 from drawn import disagreements
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
@@ -13,7 +13,6 @@ from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.verdict import Verdict
 from variants import REFERENCE, Sample, samples
 
-SEED = 20
 SAMPLES = samples()
 ASKED = [question for question in QUESTIONS.values() if asked.question(question.id)]
 
@@ -63,9 +62,14 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
 
 @pytest.mark.parametrize("sample", first_of_each_cause(), ids=named)
 def test_cause_is_told(sample: Sample) -> None:
-    """Each cause is told of the first answer that is due it, in a notebook, or in a release where only that knows enough."""
+    """Each cause is told of the first answer that is due it, in a notebook, or in a release where only that knows enough.
+
+    Most are told in the first case already, and the others are not tried then.
+    """
     seed = SEED if sample.question in GUARDED else None
-    got = verdict(sample, seed)
+    got = verdict(sample, seed) if seed else first_verdict(sample)
+    if sample.misconception not in {finding.misconception for finding in got.findings}:
+        got = verdict(sample, seed)
     _is_due(sample, got)
     assert not disagreements(QUESTIONS[sample.question], got, seed)
 
