@@ -56,6 +56,9 @@ test: bubblewrap chromium $(EVERYTHING)  ## run the tests, some of every kind
 test-all: bubblewrap chromium faketime gnumeric $(EVERYTHING)  ## run all other tests too, as before a release
 	@$(call suite,all,$(filter-out lint test-pages-%,$(SUITES)) test-portable)
 
+# Three parts share two cores, and OpenBLAS's idle threads would spin: a third of the time of the answers.
+$(SUITES): export OPENBLAS_NUM_THREADS = 1
+
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
 # and notebooks have left in build/.
 SUITES := test-answers test-sandbox test-pages-0 test-pages-1 test-helper test-attacks test-lens lint test-browsers

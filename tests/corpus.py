@@ -62,9 +62,10 @@ def notebook_verdict(sample: Sample, seed: int) -> Verdict:
 
 
 def first_verdict(sample: Sample) -> Verdict:
-    """What `sl.check` would say of the sample if each item had its first case alone."""
+    """What `sl.check` would say of the sample if only items were asked for that know its cause, with their first case alone."""
     question = QUESTIONS[sample.question]
-    question = dataclasses.replace(question, items=tuple(map(_with_first_case, question.items)))
+    known = [item for item in question.items if sample.misconception in {miss.id for miss in item.misconceptions}]
+    question = dataclasses.replace(question, items=tuple(map(_with_first_case, known or question.items)))
     manifest = question.manifest(None)
     before = _beginnings(_reference(sample.question, None), manifest)
     references, judge_one = _judging(sample.question, None)
