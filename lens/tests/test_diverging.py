@@ -206,7 +206,7 @@ def first_of(program: str, *changes: str) -> First | None:
 
 
 @pytest.mark.parametrize(
-    "fault", [pytest.param(n, marks=pytest.mark.thorough) if i % 8 else n for i, n in enumerate(FAULTS)]
+    "fault", [pytest.param(n, marks=pytest.mark.thorough) if i % 16 else n for i, n in enumerate(FAULTS)]
 )
 def test_a_planted_fault(fault: str) -> None:
     """The first name is that of the changed line, and the sentence says what it is where that can be said."""

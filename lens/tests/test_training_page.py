@@ -17,7 +17,7 @@ PINNED = "0.10.2"
 
 
 @pytest.mark.stored
-@pytest.mark.thorough(after=5)
+@pytest.mark.thorough
 @pytest.mark.skipif(jax.__version__ != PINNED, reason=f"the page was made with JAX {PINNED}")
 def test_each_command(tmp_path: Path) -> None:
     """In their order, in a folder of their own; a line of three dots stands for those that are left out."""
