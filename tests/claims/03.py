@@ -149,7 +149,7 @@ def counted_once():
     assert flops(100) < 1.1 * flops(10)
 
 
-@claim("All three compilers do as they are told here, pointless or not",
+@claim("XLA for CPU, TPU and GPU all do as they are told here, pointless or not",
        "the array that it *returns* will have the sharding that you ask for",
        "A constraint is an order to place the array that it returns.", targets=THREE)  # fmt: skip
 def orders(target):
@@ -258,7 +258,7 @@ def is_it_free(target):
     assert sl.inspect(lambda x: jnp.roll(x, 1, axis=0), x, target=target).price == 512
 
 
-@claim("That makes three gathers, for a TPU as well. XLA for GPU joins the three into one.", targets=THREE)
+@claim("XLA for CPU and for TPU make three gathers. XLA for GPU joins the three into one.", targets=THREE)
 def rows_everywhere(target):
     """Four matrices over their first dimension."""
     shapes = ((16, 32), (32, 64), (64, 32), (32, 16))
