@@ -95,9 +95,7 @@ def wider(target):
     assert sl.inspect(mlp, *arrays, target=target).kinds == {"all-gather"}
 
 
-@claim(
-    "here nobody notices a rule that decides nothing, and a spec that is too short leaves dimensions whole without a word"
-)
+@claim("here nobody notices a rule that decides nothing, and a spec that is too short silently leaves dimensions whole")
 def refusals():
     """What einshard refuses and a P does not."""
     params = {"up": ARRAYS[1]}
