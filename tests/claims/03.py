@@ -137,6 +137,15 @@ def pipelined(target):
     assert sorted(runs) == ([1, 5] if target == GPU else [6])
 
 
+@claim("(XLA for CPU, TPU and GPU remove a loop of a single round", targets=THREE)
+def single_round(target):
+    """A loop of two rounds stays."""
+    W, v = described((32, 32), P(None, "x"), MESH), described((32, 4), P("x", None), MESH)
+    for rounds in (1, 2):
+        p = sl.inspect(lambda v, W, n=rounds: jax.lax.fori_loop(0, n, lambda i, v: W @ v, v), v, W, target=target)
+        assert (" while(" in p.hlo) == (rounds > 1)
+
+
 @claim("counts a loop's body **once**")
 def counted_once():
     """Ten rounds have the FLOPs of one, by XLA's own count."""
