@@ -33,7 +33,11 @@ def given(shape, spec, mesh=MESH):
     return jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(mesh, spec))
 
 
-@claim("So the all-reduce carries as many bytes as the weights have.", "XLA for CPU, TPU and GPU agree on this payload.", targets=THREE)
+@claim(
+    "So the all-reduce carries as many bytes as the weights have.",
+    "XLA for CPU, TPU and GPU agree on this payload.",
+    targets=THREE,
+)
 def bytes_of_weights(target):
     """However large the batch is, and the loss is not in them."""
     for rows in (64, 128):
