@@ -29,8 +29,8 @@ def rows_alone(target):
     assert sl.inspect(matmul, drawn(64, 32, spec=("x",)), drawn(32, 16), target=target).kinds == frozenset()
 
 
-@claim("lays a float32 matrix out in tiles, here of 8 by 128 elements", "Where sizes are multiples of a tile's",
-       targets=(V5E,))  # fmt: skip
+@claim("lays a float32 matrix out in tiles, here of 8 by 128 elements",
+       "Where an array's sizes are multiples of the tile's sizes", targets=(V5E,))  # fmt: skip
 def tiles(target):
     """Small arrays are padded, and large ones are not."""
     small = sl.inspect(matmul, drawn(64, 32, spec=("x",)), drawn(32, 16), target=target)

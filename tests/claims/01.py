@@ -99,7 +99,7 @@ def other_order(target):
     assert program.kinds == {"collective-permute"}
 
 
-@claim("an array can be placed only where its sizes divide evenly", "device_put makes neither for you")
+@claim("an array can be placed only if its sizes divide evenly", "device_put makes neither for you")
 def uneven():
     """Ten rows over four."""
     with pytest.raises(ValueError, match="evenly divide"):

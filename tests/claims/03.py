@@ -137,6 +137,15 @@ def pipelined(target):
     assert sorted(runs) == ([1, 5] if target == GPU else [6])
 
 
+@claim("(XLA for CPU, TPU and GPU remove a loop of a single round", targets=THREE)
+def single_round(target):
+    """A loop of two rounds stays."""
+    W, v = described((32, 32), P(None, "x"), MESH), described((32, 4), P("x", None), MESH)
+    for rounds in (1, 2):
+        p = sl.inspect(lambda v, W, n=rounds: jax.lax.fori_loop(0, n, lambda i, v: W @ v, v), v, W, target=target)
+        assert (" while(" in p.hlo) == (rounds > 1)
+
+
 @claim("counts a loop's body **once**")
 def counted_once():
     """Ten rounds have the FLOPs of one, by XLA's own count."""
@@ -149,7 +158,7 @@ def counted_once():
     assert flops(100) < 1.1 * flops(10)
 
 
-@claim("All three compilers do as they are told here, pointless or not",
+@claim("XLA for CPU, TPU and GPU all do as they are told here, pointless or not",
        "the array that it *returns* will have the sharding that you ask for",
        "A constraint is an order to place the array that it returns.", targets=THREE)  # fmt: skip
 def orders(target):
@@ -258,7 +267,7 @@ def is_it_free(target):
     assert sl.inspect(lambda x: jnp.roll(x, 1, axis=0), x, target=target).price == 512
 
 
-@claim("That makes three gathers, for a TPU as well. XLA for GPU joins the three into one.", targets=THREE)
+@claim("XLA for CPU and for TPU make three gathers. XLA for GPU joins the three into one.", targets=THREE)
 def rows_everywhere(target):
     """Four matrices over their first dimension."""
     shapes = ((16, 32), (32, 64), (64, 32), (32, 16))

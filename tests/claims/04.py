@@ -158,7 +158,7 @@ def asked_for_rows_on_v4(target):
     "it turns `psum_scatter` of these 8 by 16 numbers into an all-reduce and a slice",
     "and keeps the reduce-scatter for 64 by 64. Bytes alone do not decide",
     "for 16 by 65,536 it makes an all-reduce again.",
-    "compiles all three `psum_scatter` as they are written",
+    "compiles each of these three `psum_scatter` as it is written",
     targets=THREE,
     alone=True,
 )
@@ -207,7 +207,7 @@ def two_axes(target):
 
 
 @claim(
-    "That is case 3, at a higher price here. For the deep product of exercise 4.4 it is cheaper, and XLA does it.",
+    "That is case 3, at a higher price here. For the deep product of exercise 4.4 it is cheaper, and XLA for CPU does it.",
     "With $B$ whole, the two devices that hold the same rows of $A$ do the same product",
 )
 def blocks_and_others():

@@ -90,7 +90,7 @@ def whole_gives_way(target):
     assert moved(lambda r, c: r + c, R, C, target=target) == []
 
 
-@claim("and require operands that are cut alike: `jnp.concatenate` and `jnp.stack`")
+@claim("require operands that are cut alike: `jnp.concatenate` and `jnp.stack`")
 def joined_alike():
     """A sum of arrays that are cut otherwise has a type; put together, or chosen from, they are refused."""
     assert kind_of(lambda x, r: x + r, X, R) == "float32[8@x,16@y]"

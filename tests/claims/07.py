@@ -133,6 +133,7 @@ IMAGES = jax.device_put(RNG.normal(size=(16, 64)).astype("float32"), NamedShardi
 @claim(
     "XLA for TPU and for GPU make something worse of the same program",
     "The gather is inside the loop",
+    "as XLA for CPU, TPU and GPU all do for `smooth`",
     "Inside `shard_map` no compiler has anything to partition",
     targets=THREE,
 )
@@ -144,7 +145,7 @@ def loop(target):
     assert not sl.inspect(manual, IMAGES, target=target).collectives
 
 
-@claim("If rows are twice as long, XLA for TPU gathers them, and XLA for CPU and for GPU gather all rows",
+@claim("and gathers rows that are twice as long. XLA for CPU and for GPU gather both.",
        "XLA for TPU moves nothing where a row has 64 scores, and gathers rows of 96 or more",
        "XLA for TPU has a rule for the two best values of short rows", targets=THREE)  # fmt: skip
 def best_two(target):
@@ -156,7 +157,8 @@ def best_two(target):
 
 
 @claim(
-    "For the best eight, XLA for TPU cuts rows of 512. For the best one, it cuts no rows.",
+    "For the best eight, XLA for TPU moves nothing where a row has 512 scores.",
+    "For the best one, it gathers even short rows.",
     "(if you ask for eight values, it cuts longer rows too)",
     targets=(V5E,),
 )

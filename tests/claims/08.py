@@ -134,7 +134,7 @@ def same_collectives(target):
 
 
 @claim(
-    'XLA for v5e turns a *small* reduce-scatter, this one of {{ f"{V:,}" }} bytes, into an all-reduce',
+    'XLA for v5e turns a reduce-scatter of {{ f"{V:,}" }} bytes into an all-reduce',
     "For terms of shape `[512, 256]`, XLA for v5e keeps the reduce-scatter.",
     targets=THREE,
     alone=True,
@@ -149,7 +149,7 @@ def small_scatter(target):
 
 
 @claim(
-    "On eight v5p chips, 2 by 2 by 2, a reduce-scatter over all eight became an all-reduce at that size too.",
+    "On eight v5p chips, 2 by 2 by 2, XLA turns a reduce-scatter over all eight into an all-reduce at that size too.",
     targets=("v5p:2x2x2",),
     alone=True,
 )

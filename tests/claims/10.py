@@ -33,7 +33,11 @@ def given(shape, spec, mesh=MESH):
     return jax.ShapeDtypeStruct(shape, "float32", sharding=NamedSharding(mesh, spec))
 
 
-@claim("So the bytes are those of the weights.", "XLA for CPU, TPU and GPU agree on this payload.", targets=THREE)
+@claim(
+    "So the all-reduce carries as many bytes as the weights have.",
+    "XLA for CPU, TPU and GPU agree on this payload.",
+    targets=THREE,
+)
 def bytes_of_weights(target):
     """However large the batch is, and the loss is not in them."""
     for rows in (64, 128):
@@ -109,7 +113,7 @@ def terms():
 
 @claim(
     "Sums and transposes pass. `g + W` must not",
-    "JAX 0.10 has no rule for the first yet, and for a product it wants the factor to be *reduced*",
+    "JAX 0.10 has no rule for a difference of terms. For a product it requires the factor to be *reduced*",
 )
 def allowed():
     """What passes on terms, and what is refused."""
@@ -190,7 +194,7 @@ def normed(target):
     assert sum(c.executions for c in found) == 5
 
 
-@claim("(XLA for TPU and for GPU first add the two numbers, and send one)", targets=THREE)
+@claim("(XLA for TPU and for GPU first add the two numbers, and send one.)", targets=THREE)
 def two_squares(target):
     """The norm of two arrays that are cut and of one that is whole."""
     plane = jax.make_mesh((4, 2), ("data", "model"), (AxisType.Auto,) * 2)

@@ -91,6 +91,7 @@ def scanned(wrap, weights=CUT, slopes=CUT):
 
 @claim(
     "XLA for v5e and for GPU find it. XLA for CPU sums everything for everybody and cuts afterwards",
+    "For arrays of this size XLA for v5e and for GPU find this, and XLA for CPU does not.",
     targets=THREE,
     alone=True,
 )

@@ -125,8 +125,8 @@ def whole_buffer(target):
 
 @claim(
     "It did not take apart the gather written in `shard_map`",
-    "an `all_gather` that you write in `shard_map` was not taken apart",
-    "XLA for GPU takes neither of them apart.",
+    "XLA for TPU did not take apart the `all_gather` written in `shard_map`",
+    "XLA for GPU takes neither program apart.",
     targets=(V5E, GPU),
 )
 def written_gather(target):

@@ -170,8 +170,8 @@ def waves_of_a_block():
 
 
 @claim(
-    "the field has real values, as the right one has, because the squares are equal for $k$ and $-k$ here too. But that "
-    "field solves another"
+    "The field even has real values, as it should, because the squares are equal for $k$ and $-k$ here too. But it solves "
+    "another"
 )
 def real_and_wrong():
     """Poisson's equation with the wavenumbers of a block of columns, on eight devices."""
