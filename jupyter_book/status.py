@@ -107,14 +107,14 @@ def prose(found: Mapping[str, Any] | None) -> str:
     """How many sentences each reader marked, by chapter and by set of other texts, as Markdown."""
     if found is None:
         return "Not counted for this copy of the book."
-    readers = "first reader", "second reader", "third reader", "fourth reader", "fifth reader"
+    readers = "first reader", "second reader", "third reader", "fourth reader", "fifth reader", "ninth readers"
     rows = [
         _row(
             chapter,
             text,
             f"{counts['before']}",
             f"{counts['after']} of {counts['sentences']}",
-            *(counts.get(reader, "") for reader in ("third", "fourth", "fifth")),
+            *(counts.get(reader, "") for reader in ("third", "fourth", "fifth", "ninth")),
         )
         for chapter, texts in found["chapters"].items()
         for text, counts in texts.items()

@@ -68,7 +68,7 @@ def test_cause_is_told(sample: Sample) -> None:
     """
     seed = SEED if sample.question in GUARDED else None
     got = verdict(sample, seed) if seed else first_verdict(sample)
-    if sample.misconception not in {finding.misconception for finding in got.findings}:
+    if got.status == "passed" or sample.misconception not in {finding.misconception for finding in got.findings}:
         got = verdict(sample, seed)
     _is_due(sample, got)
     assert not disagreements(QUESTIONS[sample.question], got, seed)

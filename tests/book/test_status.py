@@ -155,17 +155,17 @@ def test_faults_take_what_is_written() -> None:
 def test_prose_is_counted_by_chapter() -> None:
     """One row for each text of a chapter and for each set of others; without counts the page says so."""
     texts = {
-        "page": ("20 of 80", 90, 1, "2 of 91", "3 of 92", "4 of 93"),
+        "page": ("20 of 80", 90, 1, "2 of 91", "3 of 92", "4 of 93", "5 of 94, then 1"),
         "questions": ("9 of 70", 80, 0, "1 of 81", "2 of 82"),
     }
-    kept = "before", "sentences", "after", "third", "fourth", "fifth"
+    kept = "before", "sentences", "after", "third", "fourth", "fifth", "ninth"
     counted = {text: dict(zip(kept, counts)) for text, counts in texts.items()}
     found = {"date": "2027-01-02", "chapters": {"4": counted}, "sets": {"errors": ["9 of 99, then 1 of 98", "2 of 97"]}}
     about, _, *rows = status.prose(found).splitlines()
     assert about == "Counted on 2027-01-02."
     assert [cells(row) for row in rows[2:4]] == [
-        ["4", "page", "20 of 80", "1 of 90", "2 of 91", "3 of 92", "4 of 93"],
-        ["4", "questions", "9 of 70", "0 of 80", "1 of 81", "2 of 82", ""],
+        ["4", "page", "20 of 80", "1 of 90", "2 of 91", "3 of 92", "4 of 93", "5 of 94, then 1"],
+        ["4", "questions", "9 of 70", "0 of 80", "1 of 81", "2 of 82", "", ""],
     ]
     assert rows[4] == "" and cells(rows[-1]) == ["errors", "9 of 99, then 1 of 98", "2 of 97"]
     assert "Not counted" in status.prose(None)
