@@ -30,6 +30,7 @@ from variants import REFERENCE, Sample
 SEED = 20
 """The release's seed."""
 
+
 # `verdict` and `notebook_verdict` ask for the same sample, one after the other.
 @functools.lru_cache(maxsize=1)
 def answer(sample: Sample, seed: int | None) -> dict[str, Any]:
@@ -37,14 +38,17 @@ def answer(sample: Sample, seed: int | None) -> dict[str, Any]:
     before = _reference(sample.question, seed)
     if sample.name == REFERENCE:
         return before
-    return _answer(sample, QUESTIONS[sample.question].manifest(seed), before)
+    among = variants.first_of_each_cause(sample.question) if seed is None else tuple(variants.of(sample.question).values())
+    return _answer(sample, among, QUESTIONS[sample.question].manifest(seed), before)
 
 
-def _answer(sample: Sample, manifest: Mapping[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """What is recorded of the sample for a manifest; what it has of the reference's own was recorded `before`."""
+def _answer(
+    sample: Sample, among: tuple[Sample, ...], manifest: Mapping[str, Any], before: dict[str, Any]
+) -> dict[str, Any]:
+    """What is recorded of one of several samples for a manifest; what is the reference's own was recorded `before`."""
     kept = _kept(sample, manifest)
     changed = [item for item in manifest["items"] if item["name"] not in kept]
-    again = _record(sample, {**manifest, "items": changed})
+    again = _record(sample, among, {**manifest, "items": changed})
     return {"items": {**before["items"], **again["items"]}}
 
 
@@ -62,14 +66,15 @@ def notebook_verdict(sample: Sample, seed: int) -> Verdict:
 
 
 def first_verdict(sample: Sample) -> Verdict:
-    """What `sl.check` would say of the sample if only items were asked for that know its cause, with their first case alone."""
+    """What `sl.check` would say of the sample by the first case of the items that know its cause."""
     question = QUESTIONS[sample.question]
     known = [item for item in question.items if sample.misconception in {miss.id for miss in item.misconceptions}]
     question = dataclasses.replace(question, items=tuple(map(_with_first_case, known or question.items)))
     manifest = question.manifest(None)
     before = _beginnings(_reference(sample.question, None), manifest)
+    among = variants.first_of_each_cause(sample.question)
     references, judge_one = _judging(sample.question, None)
-    return judging.judge(question, _answer(sample, manifest, before), references, None, judge_one)
+    return judging.judge(question, _answer(sample, among, manifest, before), references, None, judge_one)
 
 
 def _with_first_case(item: Any) -> Any:
@@ -93,7 +98,7 @@ def _reference(question: str, seed: int | None) -> dict[str, Any]:
     manifest = QUESTIONS[question].manifest(seed)
     if seed is None:
         return _beginnings(_reference(question, SEED), manifest)
-    return _record(variants.of(question)[REFERENCE], manifest)
+    return _record(variants.of(question)[REFERENCE], (), manifest)
 
 
 @functools.lru_cache(maxsize=2)
@@ -120,7 +125,7 @@ def _kept(sample: Sample, manifest: Mapping[str, Any]) -> set[str]:
     return asked if variable in same else same
 
 
-def _record(sample: Sample, manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _record(sample: Sample, among: tuple[Sample, ...], manifest: Mapping[str, Any]) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SHARDLAB_RECORD", "1")
         predictions.GIVEN.clear()
@@ -128,5 +133,5 @@ def _record(sample: Sample, manifest: Mapping[str, Any]) -> dict[str, Any]:
         with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
             namespace = sample.variables()
             if QUESTIONS[sample.question].observed:
-                patch.setattr(recorded, "launches", together.launches(sample, recorded.launches))
+                patch.setattr(recorded, "launches", together.launches(sample, among, recorded.launches))
             return record(manifest, namespace, predictions.GIVEN.get(sample.question, {}))

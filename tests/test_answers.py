@@ -11,7 +11,7 @@ from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.verdict import Verdict
-from variants import REFERENCE, Sample, samples
+from variants import REFERENCE, Sample, first_of_each_cause, samples
 
 SAMPLES = samples()
 ASKED = [question for question in QUESTIONS.values() if asked.question(question.id)]
@@ -26,16 +26,8 @@ def named(sample: Sample) -> str:
     return f"{sample.question}-{sample.name}"
 
 
-def first_of_each_cause() -> list[Sample]:
-    """Of the wrong answers that get the same cause, the first one."""
-    found: dict[tuple[str, str], Sample] = {}
-    for sample in SAMPLES:
-        if sample.misconception not in (None, "-"):
-            found.setdefault((sample.question, sample.misconception), sample)
-    return list(found.values())
-
-
-TOLD = {named(sample) for sample in first_of_each_cause() if sample.question not in GUARDED}
+FIRST = [sample for question in ASKED for sample in first_of_each_cause(question.id)]
+TOLD = {named(sample) for sample in FIRST if sample.question not in GUARDED}
 """Those that `test_cause_is_told` judges as a notebook does."""
 
 
@@ -60,7 +52,7 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
         _is_due(sample, notebook_verdict(sample, SEED))
 
 
-@pytest.mark.parametrize("sample", first_of_each_cause(), ids=named)
+@pytest.mark.parametrize("sample", FIRST, ids=named)
 def test_cause_is_told(sample: Sample) -> None:
     """Each cause is told of the first answer that is due it, in a notebook, or in a release where only that knows enough.
 

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import variants
 from shardlab.processes import launching, recorded
 from variants import REFERENCE, Sample
 
@@ -22,23 +21,23 @@ def any_answer(source: str, name: str, arguments: list[Any]) -> Any:
     return namespace[name](*arguments)
 
 
-def launches(sample: Sample, alone: Callable[..., Any]) -> Callable[..., Any]:
-    """What stands for `recorded.launches` while a sample is recorded; `alone` launches that sample by itself."""
+def launches(sample: Sample, among: tuple[Sample, ...], alone: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands for `recorded.launches` while one of several samples is recorded; `alone` launches it by itself."""
 
     def entries(function: Callable[..., Any], item: Mapping[str, Any]) -> Any:
         if _by_itself(sample):
             return alone(function, item)
-        shared = _all(sample.question, json.dumps(item, sort_keys=True))
+        shared = _all(among, json.dumps(item, sort_keys=True))
         return shared.get(sample.name) or alone(function, item)
 
     return entries
 
 
 @functools.cache
-def _all(question: str, manifest: str) -> dict[str, list[recorded.Entry]]:
-    """The entries of every variant of the question that the launch came to the end of, by name."""
+def _all(among: tuple[Sample, ...], manifest: str) -> dict[str, list[recorded.Entry]]:
+    """The entries of every sample that the launch came to the end of, by name."""
     item = json.loads(manifest)
-    samples = [sample for sample in variants.of(question).values() if not _by_itself(sample)]
+    samples = [sample for sample in among if not _by_itself(sample)]
     (size,) = {(case["processes"], case["devices"]) for case in item["cases"]}
     with tempfile.TemporaryDirectory(prefix="shardlab-") as made:
         calls = []

@@ -27,3 +27,13 @@ def of(question: str) -> Mapping[str, Sample]:
 def samples() -> tuple[Sample, ...]:
     """Every answer of the corpus to what is asked for, question by question."""
     return tuple(sample for question in chapters.QUESTIONS if asked.question(question) for sample in of(question).values())
+
+
+@functools.cache
+def first_of_each_cause(question: str) -> tuple[Sample, ...]:
+    """Of the wrong answers to a question that get the same cause, the first one."""
+    found: dict[str, Sample] = {}
+    for sample in of(question).values():
+        if sample.misconception not in (None, "-"):
+            found.setdefault(sample.misconception, sample)
+    return tuple(found.values())
