@@ -61,7 +61,7 @@ $(SUITES): export OPENBLAS_NUM_THREADS = 1
 
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
 # and notebooks have left in build/.
-SUITES := test-answers test-sandbox test-pages-0 test-pages-1 test-helper test-attacks test-lens lint test-browsers
+SUITES := test-answers test-sandbox test-pages-0 test-pages-1 test-browsers test-helper test-lens test-attacks lint
 BROWSERS := tests/book tests/lab
 SANDBOX := tests/grader tests/test_course.py
 ATTACKS := tests/hostile tests/doors
