@@ -56,9 +56,6 @@ test: bubblewrap chromium $(EVERYTHING)  ## run the tests, some of every kind
 test-all: bubblewrap chromium faketime gnumeric $(EVERYTHING)  ## run all other tests too, as before a release
 	@$(call suite,all,$(filter-out lint test-pages-%,$(SUITES)) test-portable)
 
-# Three parts share two cores, and OpenBLAS's idle threads would spin: a third of the time of the answers.
-$(SUITES): export OPENBLAS_NUM_THREADS = 1
-
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
 # and notebooks have left in build/.
 SUITES := test-answers test-sandbox test-pages-0 test-pages-1 test-browsers test-helper test-lens test-attacks lint
@@ -69,6 +66,9 @@ SIZE ?= test
 MARKED := $(if $(filter all,$(SIZE)),thorough,not thorough) and not programs
 REPORTS := build/tests
 TEST = $(PY) -m pytest --durations=5 -m "$(MARKED)" --junit-xml=$(REPORTS)/$(SIZE)/$@.xml
+
+# Three parts share two cores, and OpenBLAS's idle threads would spin: a third of the time of the answers.
+$(SUITES): export OPENBLAS_NUM_THREADS = 1
 
 # $(call suite,SIZE,PARTS) runs every part, whatever fails, and counts.
 define suite
