@@ -100,9 +100,32 @@ function keep(question, name, value) {
   }
 }
 
+/** On a phone, of many groups of choices one is open. A tap chooses, shuts its group and opens the next; a tap on what was chosen opens again. */
+function inTurn(groups) {
+  groups.forEach((group, n) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "choose";
+    button.textContent = "choose";
+    button.setAttribute("aria-describedby", group.getAttribute("aria-labelledby"));
+    group.prepend(button);
+    group.classList.toggle("shut", n > 0);
+    button.addEventListener("click", () => {
+      group.classList.remove("shut");
+      group.querySelector("input").focus();
+    });
+    group.addEventListener("click", (event) => {
+      if (!event.target.matches("input") || !event.detail) return; // keys go on through the choices
+      if (group.classList.toggle("shut")) groups.find((other) => !chosenIn(other))?.classList.remove("shut");
+    });
+  });
+}
+
 function begin(form) {
   const { question, items } = JSON.parse(form.querySelector("script").textContent);
   const answer = form.querySelector(".predict-said");
+  const groups = [...form.querySelectorAll(".choices:not(.told)")];
+  if (groups.length > 3) inTurn(groups);
   form.addEventListener("change", (event) => {
     const [first, ...others] = boxesOf(form, event.target.closest("[data-item]").dataset.item);
     const idle = chosenIn(first).startsWith("alone:");
