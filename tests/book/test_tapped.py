@@ -46,15 +46,9 @@ def phone(browser: Browser) -> Iterator[Visit]:
     opened: list[Page] = []
     noise: list[str] = []
 
-    def visit(folder: Path, name: str, **options: object) -> Page:
-        context = browser.new_context(
-            viewport={"width": WIDTH, "height": 844},
-            has_touch=True,
-            is_mobile=True,
-            reduced_motion="reduce",
-            **options,  # type: ignore[arg-type]
-        )
-        page = context.new_page()
+    def visit(folder: Path, name: str) -> Page:
+        size = {"width": WIDTH, "height": 844}
+        page = browser.new_context(viewport=size, has_touch=True, is_mobile=True, reduced_motion="reduce").new_page()  # type: ignore[arg-type]
         page.on("pageerror", lambda error: noise.append(str(error)))
         page.on("console", lambda said: said.type == "error" and noise.append(said.text))
         page.goto((folder / f"{name}.html").as_uri())
@@ -115,9 +109,9 @@ def tap_through(page: Page) -> None:
     tap_away(page.locator(".curtain-bar button"))
     open_all(page)
     for exercise in page.locator("section[id^=exercise-]").all():
-        for hint in exercise.locator("details.hint").all():
-            hint.locator("summary").tap()
-            assert hint.locator("p").first.is_visible()
+        hint = exercise.locator("details.hint").first
+        hint.locator("summary").tap()
+        assert hint.locator("p").first.is_visible()
         assert exercise.locator(".predict-said p, [role=status]").locator("visible=true").count() > 0, (
             exercise.get_attribute("id")
         )
@@ -125,30 +119,21 @@ def tap_through(page: Page) -> None:
     assert page.evaluate(WIDE) <= WIDTH
 
 
-def assert_found(page: Page, folder: Path, name: str) -> None:
-    """Every section is found by its address, and on paper is all that the phone hides at first."""
+def test_a_chapter_is_tapped_through(phone: Visit, pages: Path) -> None:
+    """As a student on a phone would; and what the phone hides at first is on paper."""
+    page = phone(pages, CHAPTER)
     hidden = page.evaluate(HIDDEN)
     printed = "".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.pdf())).pages)
     paper = re.sub(r"\W", "", printed)
     assert len(hidden) > 5
     assert [text for text in hidden if re.sub(r"\W", "", text) not in paper] == []
-    assert page.evaluate(LED) == []
-
-
-def test_a_chapter_is_tapped_through(phone: Visit, pages: Path) -> None:
-    """As a student on a phone would."""
-    page = phone(pages, CHAPTER)
-    assert_found(page, pages, CHAPTER)
-    page.goto((pages / f"{CHAPTER}.html").as_uri())
     tap_through(page)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_chapter_is_tapped_through(phone: Visit, book: Path, name: str) -> None:
-    """All eighteen; without scripts nothing is folded."""
+    """After an address has led to each of its sections."""
     page = phone(book, name)
-    assert_found(page, book, name)
+    assert page.evaluate(LED) == []
     page.goto((book / f"{name}.html").as_uri())
     tap_through(page)
-    plain = phone(book, name, java_script_enabled=False)
-    assert plain.locator("details.fold, .long, .curtain").count() == 0
