@@ -16,6 +16,7 @@ function fold(elements, words, section) {
   summary.textContent = words;
   elements[0].before(details);
   details.append(summary, ...elements);
+  details.addEventListener("toggle", () => (summary.textContent = details.open ? words.replace(/^Open/, "Close") : words));
   whenLed([section, details], () => (details.open = true));
 }
 

@@ -54,6 +54,16 @@ function sentence(item, chosen, { wrong, of }) {
   return `${wrong.length} of ${of} were different. It is ${really.join(", ")}.`;
 }
 
+/** A text and the code in it, which stands between backticks. */
+function written(text) {
+  return text.split("`").map((part, n) => {
+    if (n % 2 === 0) return part;
+    const code = document.createElement("code");
+    code.textContent = part;
+    return code;
+  });
+}
+
 function said(item, chosen) {
   const verdict = judged(item, chosen);
   const line = document.createElement("p");
@@ -67,7 +77,7 @@ function said(item, chosen) {
   if (verdict.cause >= 0) {
     const cause = document.createElement("span");
     cause.className = "predict-cause";
-    cause.textContent = item.causes[verdict.cause][1];
+    cause.append(...written(item.causes[verdict.cause][1]));
     line.append(" ", cause);
   }
   return line;
