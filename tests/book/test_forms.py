@@ -181,7 +181,7 @@ def test_what_is_open_is_said(page: Page) -> None:
 def test_code_in_sentences_is_shown_as_code(page: Page) -> None:
     """In choices and in causes no backtick is left."""
     assert not any("`" in text for text in page.locator("form.predict").all_inner_texts())
-    cause = "() => { const line = document.createElement('p'); line.append(...written('`a` is not `b`.')); return line.innerHTML; }"
+    cause = "() => written('`a` is not `b`.').map((part) => part.outerHTML ?? part).join('')"
     assert page.evaluate(cause) == "<code>a</code> is not <code>b</code>."
 
 
