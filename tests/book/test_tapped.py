@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import symtable
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -41,6 +42,12 @@ CUT = """() => [...document.querySelectorAll("div.math")].filter(box => box.getC
     .filter(box => box.firstElementChild.getBoundingClientRect().left < box.getBoundingClientRect().left)
     .map(box => box.textContent)"""
 """Formulas whose beginning is outside of their box, where nothing scrolls to it."""
+CELLS = """() => [...document.querySelectorAll("article .cell_input pre")].map(code => {
+    const folds = [];
+    for (let at = code.closest(".fold"); at; at = at.parentElement.closest(".fold")) folds.push(at.firstChild.textContent);
+    return [code.textContent, folds];
+})"""
+MAGIC = re.compile(r"^( *)%.*", re.MULTILINE)
 Visit = Callable[..., Page]
 
 
@@ -134,10 +141,39 @@ def test_a_chapter_is_tapped_through(phone: Visit, pages: Path) -> None:
     tap_through(page)
 
 
+def used(table: symtable.SymbolTable) -> set[str]:
+    """The names that code takes from outside of its functions."""
+    top = table.get_type() == "module"
+    own = {each.get_name() for each in table.get_symbols() if each.is_referenced() and (top or each.is_global())}
+    return own.union(*map(used, table.get_children()))
+
+
+def missing(cells: list[tuple[str, list[str]]]) -> set[str]:
+    """Names that a cell in sight uses, and that only a section which is folded for an optional exercise gives a value."""
+    folded: set[str] = set()
+    found: set[str] = set()
+    for source, folds in cells:
+        table = symtable.symtable(MAGIC.sub(r"\1pass", source), "cell", "exec")
+        made = {each.get_name() for each in table.get_symbols() if each.is_assigned() and not each.is_imported()}
+        if "Open this section" in folds:
+            folded |= made
+        elif not {"Open this exercise", "Open this part"} & {*folds}:
+            found |= (used(table) - made) & folded
+            folded -= made
+    return found
+
+
+def test_missing_names_are_found() -> None:
+    """In functions too; what is a function's own, or is made anew, is not missing."""
+    cells = [("a = b = c = d = 1", ["Open this section"]), ("a", ["Open this exercise"]), ("c = 2", [])]
+    assert missing([*cells, ("def f(d):\n    return a + c + d", []), ("print(b)", ["In a notebook"])]) == {"a", "b"}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_chapter_is_tapped_through(phone: Visit, book: Path, name: str) -> None:
-    """After an address has led to each of its sections."""
+    """After an address has led to each of its sections; no core exercise needs what is folded before an optional one."""
     page = phone(book, name)
+    assert missing(page.evaluate(CELLS)) == set()
     assert page.evaluate(LED) == []
     page.goto((book / f"{name}.html").as_uri())
     tap_through(page)
