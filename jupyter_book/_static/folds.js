@@ -20,10 +20,12 @@ function fold(elements, words, section) {
   whenLed([section, details], () => (details.open = true));
 }
 
-/** All of a section but its heading. */
-function foldSection(section, words) {
+/** All of a section but its heading, up to what `end` tells. */
+function foldSection(section, words, end = () => false) {
   const behind = [...section.children].filter((child) => !child.matches("span:empty, h2, h3"));
-  if (behind.length) fold(behind, words, section);
+  const at = behind.findIndex(end);
+  const folded = at < 0 ? behind : behind.slice(0, at);
+  if (folded.length) fold(folded, words, section);
 }
 
 const isExercise = (section) => section.id.startsWith("exercise-");
@@ -62,7 +64,9 @@ function foldOptional() {
  * beside them, and what is read at the end.
  */
 function foldParts() {
-  for (const part of document.querySelectorAll("section[id^='exercise-'] > section:has(~ section), section[id^='exercise-'] > section ~ section")) foldSection(part, "Open this part");
+  const answered = (element) => element.matches("form.predict, .curtain, details.hint") || element.textContent.includes("sl.check(");
+  const several = "section[id^='exercise-']:has(> section ~ section) > section";
+  for (const part of document.querySelectorAll(several)) foldSection(part, "Open this part", answered);
   for (const said of document.querySelectorAll(".cell_output:has(div[role='status']) > .solved")) {
     const words = said.textContent.replace(/:$/, "");
     const behind = [...said.parentElement.children].filter((child) => child !== said);
@@ -125,6 +129,8 @@ function amount(box) {
 
 function shortenLong() {
   for (const film of document.querySelectorAll(".cell_output details[open]:has(svg)")) film.open = false; // its picture stands above it
+  for (const table of document.querySelectorAll(".cell_output table"))
+    if (table.offsetHeight > 60 * table.rows.length) table.classList.add("roomy"); // it is rather scrolled sideways than read by the word
   const boxes = [...document.querySelectorAll(".cell_output:not(:has([role='status'])), .cell_input:not(details *) .highlight")];
   const long = boxes.filter((box) => box.getBoundingClientRect().height > (box.matches(PICTURE) ? LONG.picture : LONG.text));
   for (const box of long) shorten(box, `Show ${amount(box)}`);

@@ -47,6 +47,11 @@ CELLS = """() => [...document.querySelectorAll("article .cell_input pre")].map(c
     for (let at = code.closest(".fold"); at; at = at.parentElement.closest(".fold")) folds.push(at.firstChild.textContent);
     return [code.textContent, folds];
 })"""
+ASKED = """() => [...document.querySelectorAll("form.predict, details.hint")].filter(asked => !asked.checkVisibility())
+    .map(asked => asked.closest("section[id^=exercise-]"))
+    .filter(exercise => !exercise.querySelector(":scope > p, :scope > .fold p").textContent.startsWith("optional"))
+    .map(exercise => exercise.id)"""
+"""Core exercises whose form or hints are folded."""
 MAGIC = re.compile(r"^( *)%.*", re.MULTILINE)
 Visit = Callable[..., Page]
 
@@ -173,7 +178,7 @@ def test_missing_names_are_found() -> None:
 def test_every_chapter_is_tapped_through(phone: Visit, book: Path, name: str) -> None:
     """After an address has led to each of its sections; no core exercise needs what is folded before an optional one."""
     page = phone(book, name)
-    assert missing(page.evaluate(CELLS)) == set()
+    assert missing(page.evaluate(CELLS)) == set() and page.evaluate(ASKED) == []
     assert page.evaluate(LED) == []
     page.goto((book / f"{name}.html").as_uri())
     tap_through(page)
