@@ -12,6 +12,7 @@ import html
 import itertools
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -26,6 +27,7 @@ MOST = 24
 """Lists in every order, up to so many."""
 TAPPED = 6
 """Up to so many choices stand side by side; more are in a box."""
+CODE = re.compile(r"`([^`]+)`")
 ALONE = "alone"
 Texts = Iterable[tuple[str, str]]
 """Of each choice its value in the form, and what is shown."""
@@ -326,7 +328,8 @@ def _tapped(id: str, data: str, said: str, texts: Texts, told: Mapping[str, str]
 
 
 def _meant(text: str, told: Mapping[str, str]) -> str:
-    return html.escape(f"{text}: {told[text]}" if text in told else text)
+    """A choice; if it is a letter, with the sentence that it stands for."""
+    return CODE.sub(r"<code>\1</code>", html.escape(f"{text}: {told[text]}" if text in told else text))
 
 
 def _selected(id: str, data: str, said: str, texts: Texts, told: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ SIZES = {"fa-solid", "fa-lg", "fa-fw"}
 WANTED = {
     "fontawesome.js": r"(?!)",
     "predict.js": r"class=\"predict\"|id=\"predicted-here\"|<strong>(?:First, p|P)redict",
+    "folds.js": r"class=\"cell |id=\"exercise-",
     "playground.js": r"data-play",
     "searchtools.js": r"(?!)",  # the book's own search stands in its place
     "language_data.js": r"(?!)",

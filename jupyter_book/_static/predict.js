@@ -54,6 +54,16 @@ function sentence(item, chosen, { wrong, of }) {
   return `${wrong.length} of ${of} were different. It is ${really.join(", ")}.`;
 }
 
+/** A text and the code in it, which stands between backticks. */
+function written(text) {
+  return text.split("`").map((part, n) => {
+    if (n % 2 === 0) return part;
+    const code = document.createElement("code");
+    code.textContent = part;
+    return code;
+  });
+}
+
 function said(item, chosen) {
   const verdict = judged(item, chosen);
   const line = document.createElement("p");
@@ -67,7 +77,7 @@ function said(item, chosen) {
   if (verdict.cause >= 0) {
     const cause = document.createElement("span");
     cause.className = "predict-cause";
-    cause.textContent = item.causes[verdict.cause][1];
+    cause.append(...written(item.causes[verdict.cause][1]));
     line.append(" ", cause);
   }
   return line;
@@ -100,9 +110,32 @@ function keep(question, name, value) {
   }
 }
 
+/** On a phone, of many groups of choices one is open. A tap chooses, shuts its group and opens the next; a tap on what was chosen opens again. */
+function inTurn(groups) {
+  groups.forEach((group, n) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "choose";
+    button.textContent = "choose";
+    button.setAttribute("aria-describedby", group.getAttribute("aria-labelledby"));
+    group.prepend(button);
+    group.classList.toggle("shut", n > 0);
+    button.addEventListener("click", () => {
+      group.classList.remove("shut");
+      group.querySelector("input").focus();
+    });
+    group.addEventListener("click", (event) => {
+      if (!event.target.matches("input") || !event.detail) return; // keys go on through the choices
+      if (group.classList.toggle("shut")) groups.find((other) => !chosenIn(other))?.classList.remove("shut");
+    });
+  });
+}
+
 function begin(form) {
   const { question, items } = JSON.parse(form.querySelector("script").textContent);
   const answer = form.querySelector(".predict-said");
+  const groups = [...form.querySelectorAll(".choices:not(.told)")];
+  if (groups.length > 3) inTurn(groups);
   form.addEventListener("change", (event) => {
     const [first, ...others] = boxesOf(form, event.target.closest("[data-item]").dataset.item);
     const idle = chosenIn(first).startsWith("alone:");

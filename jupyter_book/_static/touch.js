@@ -1,5 +1,5 @@
-// What a reader touches besides forms: menus, curtains over what follows a prediction, folds of what can wait, sliders of films, the first page's switch, chapter 1's
-// array to cut, chapter 8's arrows to draw, bars to move. Without this script nothing is covered or folded, the switch still turns by style alone, and
+// What a reader touches besides forms: menus, curtains over what follows a prediction, sliders of films, the first page's switch, chapter 1's
+// array to cut, chapter 8's arrows to draw, bars to move. Without this script nothing is covered, the switch still turns by style alone, and
 // array, arrows and bars are as they were first.
 "use strict";
 
@@ -85,31 +85,6 @@ function curtains() {
     const cell = following.findIndex((element, n) => n && element.matches(".cell"));
     cover([cell < 0 ? following : following.slice(0, cell)], "I have said it: show me");
   }
-}
-
-/** Fold elements that stand side by side into one line, which opens them; so does being led to a place in their section. */
-function fold(elements, words, section) {
-  const details = document.createElement("details");
-  const summary = document.createElement("summary");
-  details.className = "fold";
-  summary.textContent = words;
-  elements[0].before(details);
-  details.append(summary, ...elements);
-  whenLed([section, details], () => (details.open = true));
-}
-
-/** What no core exercise of a chapter needs: its part "More", up to its end, and optional exercises. */
-function folds() {
-  const more = document.getElementById("more");
-  for (const facts of document.querySelectorAll("section[id^='exercise-'] > p:first-of-type")) {
-    if (!facts.textContent.startsWith("optional")) continue;
-    const behind = [...facts.parentElement.children];
-    fold(behind.slice(behind.indexOf(facts) + 1), "Open this exercise", facts.parentElement);
-  }
-  if (!more) return;
-  const behind = [...more.children].slice(1);
-  for (let at = more.nextElementSibling; at && !at.matches("#what-to-take-along, #further-reading"); at = at.nextElementSibling) behind.push(at);
-  if (behind.length) fold(behind, "Open this part", more);
 }
 
 /** A number that runs to where it is to be, in 0.8 seconds. */
@@ -404,7 +379,6 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("dialog[id$='sidebar-modal']").forEach(closing);
   document.querySelectorAll("figure.race > div, svg[class^='sl-']:not(.race *)").forEach(scrubber);
   curtains();
-  folds();
   document.querySelectorAll("figure.turn").forEach(turning);
   document.querySelectorAll("figure.cut").forEach(cutting);
   document.querySelectorAll("figure.send").forEach(sending);

@@ -178,6 +178,13 @@ def test_what_is_open_is_said(page: Page) -> None:
     assert form.locator(".predict-right").count() == 1 and "Still open: kinds, why." in form.inner_text()
 
 
+def test_code_in_sentences_is_shown_as_code(page: Page) -> None:
+    """In choices and in causes no backtick is left."""
+    assert not any("`" in text for text in page.locator("form.predict").all_inner_texts())
+    cause = "() => written('`a` is not `b`.').map((part) => part.outerHTML ?? part).join('')"
+    assert page.evaluate(cause) == "<code>a</code> is not <code>b</code>."
+
+
 def test_predictions_go_into_a_notebook(page: Page, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first prediction is kept in the browser; its file gives it to `sl.progress`, where what was there stays."""
     page.evaluate("localStorage.clear()")

@@ -18,6 +18,7 @@ from jax.sharding import AxisType, NamedSharding
 from playwright.sync_api import Browser, Page
 
 import shardlab as sl
+from shardlab_course.chapters import QUESTIONS
 from shardlens.rings import motion, ring
 
 from .conftest import CHAPTER, FIRST, ROOT
@@ -26,6 +27,7 @@ sys.path.insert(0, str(ROOT / "jupyter_book"))
 
 import chapters  # noqa: E402
 import cutting  # noqa: E402
+import forms  # noqa: E402
 import landing  # noqa: E402
 import playground  # noqa: E402
 import racing  # noqa: E402
@@ -116,7 +118,7 @@ def test_nothing_is_covered_without_scripts_or_on_paper(touched: Callable[..., P
 
 def test_what_can_wait_is_folded(touched: Callable[..., Page]) -> None:
     """The part More and an optional exercise open by a tap or an address that leads there; without scripts all is open."""
-    page = touched(CHAPTER)
+    page = touched(CHAPTER, 800)
     folds = page.locator("details.fold")
     assert [fold.get_attribute("open") for fold in folds.all()] == [None] * folds.count() and folds.count() == 4
     hint = page.locator("section[id^=exercise-4-3] details.hint").first
@@ -128,6 +130,62 @@ def test_what_can_wait_is_folded(touched: Callable[..., Page]) -> None:
     assert led.get_by_role("heading", name="Two axes at once").is_visible()
     assert touched(f"{CHAPTER}#exercise-4-6").locator("section[id^=exercise-4-6] details.hint").first.is_visible()
     assert touched(CHAPTER, java_script_enabled=False).locator("details.fold").count() == 0
+
+
+def test_what_is_long_is_shortened_on_a_phone(touched: Callable[..., Page]) -> None:
+    """By one fifth of the page at least; a button shows all, by keys too, and so does reaching what is inside."""
+    page = touched(CHAPTER)
+    assert page.locator(".long").count() > 5 and touched(CHAPTER, 800).locator(".long").count() == 0
+    tall = "document.querySelector('article').offsetHeight"
+    before = page.evaluate(tall)
+    first = page.locator("button.whole").first
+    assert first.inner_text() == "Show the whole picture"
+    first.press("Enter")
+    assert page.evaluate("document.activeElement.matches('.cell_output:not(.long)')")
+    for _ in range(2):
+        page.locator(".long").last.dispatch_event("focusin")
+    assert page.locator("button.whole").count() == page.locator(".long").count()
+    page.evaluate("document.querySelectorAll('button.whole').forEach(button => button.click())")
+    assert page.locator(".long").count() == 0 and page.evaluate(tall) > 1.2 * before
+
+
+LEADING = "start exercise-1 early late exercise-2 exercise-3 both exercise-4 exercise-5 the-answer exercise-6".split()
+CORE = "exercise-5"
+
+
+def test_a_section_that_leads_to_optional_exercises_alone_is_folded(alone: Callable[..., Page]) -> None:
+    """The one right before them, if no core exercise follows; what comes before the first exercise is for all."""
+    facts = {name: "a paragraph" if name == CORE or not name.startswith("exercise") else "optional" for name in LEADING}
+    drawn = (f'<section id="{name}"><h2>{name}</h2><p>{said}</p><p>more</p></section>' for name, said in facts.items())
+    page = alone(f"<article>{''.join(drawn)}</article>")
+    folded = page.locator("section:has(> details.fold)").evaluate_all("all => all.map(section => section.id)")
+    assert folded == ["exercise-1", "late", *(f"exercise-{n}" for n in (2, 3, 4, 6))]
+
+
+def test_many_choices_are_asked_in_turn_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    """One group is open; a tap on a choice opens the next; arrow keys go through all choices; a tap opens a group again."""
+    path = tmp_path / "form.html"
+    style, script = ((ROOT / "jupyter_book" / "_static" / name).as_uri() for name in ("course.css", "predict.js"))
+    head = f'<link rel="stylesheet" href="{style}"><script src="{script}"></script>'
+    form = forms.form(QUESTIONS["3.4"])
+    path.write_text(f'<!doctype html><html data-theme="light"><head>{head}</head><body>{form}</body></html>')
+    with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        groups = page.locator(".choices:not(.told)").all()
+        shown = [group.locator("label").locator("visible=true").count() for group in groups]
+        assert shown[0] > 4 and not any(shown[1:])
+        groups[0].locator("label").nth(2).tap()
+        assert [group.locator("label").locator("visible=true").count() for group in groups[:3]] == [1, shown[0], 0]
+        groups[2].get_by_role("button", name="choose").press("Enter")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        assert (
+            groups[2].locator(":checked").count() == 1
+            and groups[2].locator("label").locator("visible=true").count() == shown[0]
+        )
+        groups[0].locator("label").locator("visible=true").tap()
+        assert groups[0].locator("label").locator("visible=true").count() == shown[0]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -402,13 +460,14 @@ HELD = """() => [...document.querySelectorAll("g.m")].filter(group => getCompute
 
 @pytest.fixture
 def alone(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """`alone(drawn, kept)` opens a page with nothing but a drawing and the book's script, `kept` in its address."""
-    script = (ROOT / "jupyter_book" / "_static" / "touch.js").as_uri()
+    """`alone(drawn, kept)` opens a page with nothing but a drawing and the book's scripts, `kept` in its address."""
+    static = ROOT / "jupyter_book" / "_static"
+    scripts = "".join(f'<script src="{(static / name).as_uri()}"></script>' for name in ("touch.js", "folds.js"))
     context = browser.new_context(reduced_motion="no-preference", has_touch=True)
 
     def visit(drawn: str, kept: str = "") -> Page:
         path = tmp_path / "drawing.html"
-        path.write_text(f'<!doctype html><title>drawing</title><script src="{script}"></script>{drawn}')
+        path.write_text(f"<!doctype html><title>drawing</title>{scripts}{drawn}")
         page = context.new_page()
         page.goto(path.as_uri() + kept)
         return page
