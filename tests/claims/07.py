@@ -159,7 +159,7 @@ def best_two(target):
 @claim(
     "For the best eight, XLA for TPU moves nothing where a row has 512 scores.",
     "For the best one, it gathers even short rows.",
-    "(if you ask for eight values, it cuts longer rows too)",
+    "(for eight values it moves nothing with longer rows either)",
     targets=(V5E,),
 )
 def best_of_more(target):

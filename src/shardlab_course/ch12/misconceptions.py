@@ -59,8 +59,8 @@ ONE_MORE = WrongCost(
 WAYS = (LEFT, READY_MADE, LEAPS, OPEN, CARRY)
 INDICES = (
     WrongValues(
-        "chunk-index-local", "Rows of W were taken in the order 0, 1, 2, ... on every device. Which chunk is at hand after "
-        "i hops depends on axis_index too.", 2, when=local_index),
+        "chunk-index-local", "Rows of W were taken in the order 0, 1, 2, ... on every device. Which chunk a device has "
+        "after i hops depends on axis_index too.", 2, when=local_index),
     WrongValues(
         "counts-the-wrong-way", "The rows of W are counted against the direction in which chunks travel: with a ring that "
         "sends to d - 1, device d holds chunk d + i after i hops.", 2, when=wrong_way),

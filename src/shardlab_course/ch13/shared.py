@@ -202,8 +202,8 @@ def all_of_it(oracle: Callable[..., np.ndarray]) -> Misconception:
 PLANE, CUBE = transformed(0, 1), transformed(0, 1, 2)
 SWAPPED = WrongProgram(
     "split-and-concat-swapped",
-    "split_axis is the dimension that you give up: it was whole, and is cut afterwards. concat_axis is the one that "
-    "becomes whole.", 2, error="all_to_all split_axis .* has to be divisible")  # fmt: skip
+    "split_axis is the dimension that the exchange cuts: it was whole before. concat_axis is the one that becomes "
+    "whole.", 2, error="all_to_all split_axis .* has to be divisible")  # fmt: skip
 CUT = WrongValues(
     "cut-dimension-transformed", "A dimension was transformed while it was cut: the device treated its piece as the whole.",
     1,

@@ -45,8 +45,8 @@ class DesignItem(Item):
     """A dict with the keys `layout`, a spec for each array, and `step`, the program; one for all cases.
 
     Values and placements are judged as for a `ProgramItem`. The letter `D` is for the distance to the front of `designs`; a
-    design that holds more than `room` times an equal share of everything, or leaves arithmetic to be done several times, is
-    not on the map at all.
+    design that holds more than `room` times an equal share of everything, or repeats arithmetic on several
+    devices, does not count.
 
     Args:
         oracle: slow, plain NumPy on the global inputs.
@@ -158,7 +158,7 @@ def measured(item: DesignItem, case: Case, layout: Mapping[str, Any], program: R
 
 
 def unfair(item: DesignItem, case: Case, observed: Observed, reached: Front) -> tuple[str, str, str] | None:
-    """What keeps a design off the map: a sentence, what is allowed, what it does; nothing, where it is on it."""
+    """Why a design does not count: a sentence, what is allowed, what it does; `None` if it counts."""
     if any(c.executions is None for c in observed.collectives):
         return "A loop's number of rounds depends on values, so its bytes cannot be counted.", "fixed rounds", "unknown"
     held = cost_of(observed).memory

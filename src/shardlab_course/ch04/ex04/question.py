@@ -103,7 +103,7 @@ QUESTION = Question(
                 "the reduction if J > 2K. On a chip that moves and multiplies at the same time, the repeated arithmetic of "
                 "the gather often takes longest, and the reduction wins earlier. That is the Scaling Book's question "
                 "4.\n\nOn one axis of 8 devices XLA chose the cheaper way for both sizes of the page, for CPU and for TPU. "
-                "That is not a law. When x was one of two mesh axes, both compilers gathered even in the deep product. For "
+                "When x was one of two mesh axes, both compilers gathered even in the deep product. For "
                 "a CPU the gather moves 1,048,576 bytes, where a reduction would move 32,768. So case 2 names a situation, "
                 "not a collective. On a TPU a gather before a product of float32 moves bfloat16, half the bytes, because at "
                 "JAX's default precision the product rounds its operands anyway.",

@@ -88,9 +88,9 @@ QUESTION = Question(
     ),
     explanation="Choosing experts for tokens means top_k of every row. If the array is cut by rows, nothing has to move. "
                 "XLA for CPU has no rule that cuts top_k, and gathers all scores. XLA for TPU moves nothing where a row has "
-                "64 scores, and gathers rows of 96 or more (if you ask for eight values, it cuts longer rows too). With "
-                "shard_map the question does not arise: inside it there is nothing left to partition.\n\nIf the array is "
-                "cut by columns, something must move, but only candidates: the best two of a row are among each device's "
+                "64 scores, and gathers rows of 96 or more (for eight values it moves nothing with longer rows either). "
+                "With shard_map the question does not arise: inside it there is nothing left to partition.\n\nIf the array "
+                "is cut by columns, something must move, but only candidates: the best two of a row are among each device's "
                 "best two. 2n values and 2n columns replace a whole row. A column found in a block has a local number; "
                 "axis_index times the width makes it global. custom_partitioning can teach XLA the same rule. It then works "
                 "for callers who know nothing about meshes, but such programs cannot be exported.",

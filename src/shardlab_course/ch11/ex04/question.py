@@ -115,7 +115,7 @@ QUESTION = Question(
     ),
     explanation="JAX decides what jax.grad keeps for the backward pass before any compiler runs. A gathered weight is the "
                 "result of an operation like any other, so it is kept, and FSDP holds a whole model again at the end of its "
-                "forward pass. With a policy that does not keep gathers, jax.checkpoint gives the weight up and gathers it "
+                "forward pass. With a policy that does not keep gathers, jax.checkpoint frees the weight and gathers it "
                 "again behind a barrier, 2L - 1 times in all. The backward pass does not need the first layer's weight, "
                 "because the gradient of the batch is not asked for.\n\nA policy that refuses a name given to the gathered "
                 "weight does not help, because the unnamed result of the gather is kept in its place. And the program "

@@ -79,6 +79,6 @@ QUESTION = Question(
                 "1, on eight devices a seventh more bytes.\n\nIf the loop is unrolled, the compiler sees all rounds and can "
                 "order them freely, but the program grows with n. A loop stays small. If the compiler plans its body "
                 "separately from the rest, a round's hop can only hide behind that round's product. Then it may matter "
-                "whether the product uses the chunk at hand or the one that has just arrived: in the second case nothing is "
-                "left to run beside the hop.",
+                "whether the product uses the chunk that the device already has or the one that the hop brings: in the "
+                "second case nothing is left to run beside the hop.",
 )  # fmt: skip

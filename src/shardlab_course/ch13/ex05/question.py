@@ -10,7 +10,7 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 LOOP = (
     WrongValues(
-        "loop-counted-once", "A collective in a loop's body runs in every round: multiply by the trip count.",
+        "loop-counted-once", "A collective in a loop's body runs in every round: multiply by the number of rounds.",
         1, like=lambda got: got.get("bytes") in (264, 268) or got.get("runs") in (3, 4)),
     WrongValues(
         "first-dot-forgotten",
@@ -102,8 +102,8 @@ QUESTION = Question(
                 "direction, n numbers, and each dot product needs one number from every device. The matrix, n² numbers, "
                 "never moves. So iterative methods scale, as long as a round's n numbers are cheap compared with its n²/p "
                 "products. All collectives are in a loop's body once, and run in every round. A ledger that forgets the "
-                "trip count is wrong by that factor.\n\nUnder plain jit, XLA for CPU does as well as you on eight devices "
-                "in a line and on x=4, y=2. On x=2, y=4 it cuts the direction over y as well, permutes its pieces, and "
-                "all-reduces each half of the product: a higher price than one gather. With a stopping test the number of "
-                "rounds depends on values, so you can only give bytes per round.",
+                "number of rounds is wrong by that factor.\n\nUnder plain jit, XLA for CPU does as well as you on eight "
+                "devices in a line and on x=4, y=2. On x=2, y=4 it cuts the direction over y as well, permutes its pieces, "
+                "and all-reduces each half of the product: a higher price than one gather. With a stopping test the number "
+                "of rounds depends on values, so you can only give bytes per round.",
 )  # fmt: skip

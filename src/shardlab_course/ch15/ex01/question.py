@@ -106,7 +106,7 @@ QUESTION = Question(
         "axis_index('model') times the number of own columns plus arange, else zero. Make speeds with zeros_like of the "
         "blocks.",
     ),
-    explanation="Four sums cross the model axis in a forward step: one after the heads, one after the hidden units, and "
+    explanation="Four sums cross the model axis in the forward pass: one after the heads, one after the hidden units, and "
                 "two for the loss, whose bytes do not depend on the vocabulary. Backward there is one sum for each place "
                 "where an array that all devices share meets a cut weight. jax.grad writes it, because a copy's transpose "
                 "is a sum.\n\nThe same rule sums every weight's gradient over data, once, at the size of the device's "

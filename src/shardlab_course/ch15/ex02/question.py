@@ -22,7 +22,7 @@ BILL = (
         1, like=lambda data, model, *rest: _always(data, model, *rest)),
     WrongValues(
         "forward-only",
-        "The backward step has sums over model too, one for each copy: two per layer, and one before the vocabulary.",
+        "The backward pass has sums over model too, one for each copy: two per layer, and one before the vocabulary.",
         2, like=lambda *given: _forward(*given)),
     WrongValues(
         "embedding-cut", "The embedding is whole on every device: model cuts none of its weights.",
@@ -157,7 +157,7 @@ QUESTION = Question(
     ),
     explanation="Over model the tokens travel, over data the gradients. So with more tokens choose a longer data axis, and "
                 "with more weights a longer model axis. Memory decides first, since what does not fit does not run. The "
-                "costs omit much, and the compiler says how much: temporaries, layouts, arrays kept for the backward step. "
+                "costs omit much, and the compiler says how much: temporaries, layouts, arrays kept for the backward pass. "
                 "If the costs and the compiler rank two meshes differently, say so in the defence. A good defence names the "
                 "bytes over each axis, the peak compared with the chip's memory (with a margin), and one change of the task "
                 "(twice the batch, twice the depth) that would change the choice.",

@@ -101,7 +101,7 @@ QUESTION = Question(
         "Add up the bytes of X, Y, W1 and W2. Which of them does every device need at some time, which never, and what "
         "would then have to travel instead?",
         "Cut hidden units over both axes: W1 by columns, W2 by rows. Then only activations travel. Cut X and Y by rows, "
-        "too: what does the forward step have to do, and what the backward one?",
+        "too: what must the forward pass do, and what must the backward pass do?",
         "In shard_map: all_gather(x, ('x','y'), axis=0, tiled=True), tanh, product, psum_scatter over rows, squared error "
         "of own rows divided by Y.size; jax.grad of it needs no further sum.",
     ),
