@@ -13,6 +13,7 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab_course.chapters import QUESTIONS
+from shardlab_course.variants import with_names
 from shardlab_course.viva.changes import programs
 from shardlab_course.viva.questions import Asked, Facts, in_order, sheet
 from shardlab_course.viva.tried import Tried, tried
@@ -121,7 +122,8 @@ def _cell(job: Job, question: str, function: str) -> str:
 
 def _measured(job: Job, found: Sequence[Tried], seed: int, run: RunScript) -> dict[tuple[str, int], Facts]:
     """By the name of what the sandbox was asked and the number of the change: the facts, where there are some."""
-    manifests = {name: asked for each in found for name, asked in each.manifests.items()}
+    axes = {each.question.id: job.manifests[each.question.id].get("axes", {}) for each in found}
+    manifests = {n: with_names(asked, axes[each.question.id]) for each in found for n, asked in each.manifests.items()}
     more = {each.question.id: _more(each) for each in found}
     cells = [c for cell in job.cells for c in (cell, *(more.get(cell.question or "", ())))]
     other = dataclasses.replace(job, cells=tuple(cells), manifests=manifests)
