@@ -49,6 +49,11 @@ class Release:
         return self.vary.names(self.assignment, self.seed, student)
 
     @property
+    def common(self) -> dict[str, str]:
+        """The names in the source and in the released notebook: those of the year."""
+        return self.names("") if self.vary.by == "year" else {}
+
+    @property
     def references(self) -> pathlib.Path:
         """File of the reference programs, for public and drawn cases."""
         return places.references(self.course_dir, self.assignment)
@@ -181,8 +186,7 @@ def release(
     source = _chosen(source, chosen, syllabus.questions, course_dir, path.stem)
     seed = _seed(course_dir, path.stem)
     made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed), vary)
-    names = made.names("") if vary.by == "year" else {}
-    source, asked = notebook(source, names), {q: with_names(m, names) for q, m in made.manifests.items()}
+    source, asked = notebook(source, made.common), {q: with_names(m, made.common) for q, m in made.manifests.items()}
     # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
     text = references.text(edition.solution(source), asked, made.settings(mode), whole=whole, told=told)
     told("writing the notebook and the gradebook, with nbgrader")

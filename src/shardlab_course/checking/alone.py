@@ -19,7 +19,7 @@ from shardlab_course.checking.naming import exercise
 from shardlab_course.variants import names_here, with_names
 from shardlab_course.viva.changes import programs
 from shardlab_course.viva.leaving_out import LeftOut
-from shardlab_course.viva.questions import Asked, Facts, sheet
+from shardlab_course.viva.questions import Asked, Facts, sheet, worded
 from shardlab_course.viva.tried import Tried, tried
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question
@@ -123,7 +123,8 @@ def _drawn(about: Question, namespace: Mapping[str, Any]) -> Viva:
 
     def asked(of: Sequence[ProgramItem], most: int = 0) -> list[Asked]:
         found = [tried(about, item, code[item.name], rng, most) for item in of]
-        return [asked for one in found for asked in one.asked(_measured(one, namespace), rng)]
+        drawn = [asked for one in found for asked in one.asked(_measured(one, namespace), rng)]
+        return worded(drawn, names_here(about.id))
 
     # A small draw may hit only what this program does not survive.
     chosen = rng.sample(programs(about), min(FUNCTIONS, len(programs(about))))
