@@ -135,7 +135,7 @@ def _changes(text: str, renaming: Renaming) -> Iterator[tuple[tuple[int, int], t
         keyword = token.type == tokenize.NAME and tokens[n - 1].string in ("(", ",") and tokens[n + 1].string == "="
         if keyword and opened and opened[-1] and token.string in renaming.both:
             yield token.start, token.end, renaming.both[token.string]
-        elif token.type in (tokenize.STRING, tokenize.COMMENT) or token.type in _PARTS:
+        elif token.type in (tokenize.STRING, tokenize.COMMENT, *_PARTS) and renaming.text(token.string) != token.string:
             yield token.start, token.end, renaming.text(token.string)
 
 
