@@ -113,7 +113,7 @@ class Release:
             mend = f"if no other release of it is running: {again}"
             raise ShardlabError("release-unfinished", "its release did not finish.", where=str(mark), mend=mend)
         raw = _read(path, ["seed", "manifests"], ANEW)
-        found = cls(course_dir, assignment, raw["seed"], raw["manifests"], variants.kept(course_dir, assignment))
+        found = cls(course_dir, assignment, raw["seed"], raw["manifests"], Variants(**raw.get("variants", {})))
         for needed, part in ((found.references, "facts"), (found._notebook, "cells")):
             _read(needed, [part], f"or release it again, which keeps the seed: {again}")
         if folder := places.chapter(course_dir, assignment):
