@@ -186,6 +186,11 @@ check: $(INSTALLED) bubblewrap  ## look at all that a change to a chapter can br
 mutants: $(INSTALLED)  ## change right answers in one place each: the judge must refuse all that are wrong (an hour; CHAPTER=7)
 	@$(PY) -m shardlab_tools.mutants $(if $(CHAPTER),--chapters $(CHAPTER))
 
+DRAWN ?= 100
+
+variants: $(INSTALLED)  ## draw 100 variants of each exercise that has them: right and wrong answers stay what they are (half an hour; DRAWN=5)
+	@SHARDLAB_VARIANTS=$(DRAWN) $(PY) -m pytest tests/test_axes.py -q -k the_same_in_each_variant
+
 # The tests are recorded once at a commit, then each fault is tried on those that reach it; what was interrupted goes on.
 NUMBER ?= 300
 SEED ?= 35

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import functools
 import io
 import pathlib
@@ -36,6 +37,7 @@ from shardlab_grader.viva.commands import viva
 
 if TYPE_CHECKING:
     from shardlab_grader.records.changes import Change
+    from shardlab_grader.releases.variants import By
     from shardlab_grader.reports.report import Row
     from shardlab_grader.sandbox.servers import Servers
 
@@ -102,21 +104,47 @@ def check(folder: pathlib.Path, part: str | None, question: str | None, mode: Mo
 @sandbox_option
 @wait_option
 @click.option("--core", is_flag=True, help="Omit the optional exercises.")
+@click.option(
+    "--variant-by", type=click.Choice(["year", "student"]), help="Give mesh axes other names: for all, or for each."
+)
+@click.option(
+    "--year", type=int, default=lambda: datetime.date.today().year, show_default="this year", help="For --variant-by year."
+)
 @click.option("--repository", "root", type=FOLDER, default=ROOT, show_default="this one", help="Where solutions/ is.")
-def release(assignment: str, course_dir: pathlib.Path, mode: Mode, wait: bool, core: bool, root: pathlib.Path) -> None:
-    """Make the notebook that students get and everything needed to grade it, from a chapter or a folder of your own."""
+def release(
+    assignment: str,
+    course_dir: pathlib.Path,
+    mode: Mode,
+    wait: bool,
+    core: bool,
+    variant_by: By | None,
+    year: int,
+    root: pathlib.Path,
+) -> None:
+    """Make the notebook that students get and everything needed to grade it, from a chapter or a folder of your own.
+
+    With another variant each year:  shardlab-grader release 04 --variant-by year --year 2027
+    """
+    from shardlab_grader.releases import places
     from shardlab_grader.releases.release import chapter
     from shardlab_grader.releases.release import release as make
+    from shardlab_grader.releases.variants import Variants
+    from shardlab_grader.releases.variants import told as told_of
     from shardlab_grader.term import applying, reading
 
     with mended():
         sandbox.probe(mode)
         name, steps = chapter(assignment, root).stem, Steps()
+        vary = Variants(variant_by, year if variant_by == "year" else 0) if variant_by else None
         with alone(course_dir, f"release {name}", wait):
-            made = make(assignment, course_dir, root, mode, core=core, told=steps)
+            made = make(assignment, course_dir, root, mode, core=core, vary=vary, told=steps)
             decided = reading.load(course_dir)
             applying.apply(course_dir, applying.pending(course_dir, decided, made.assignment))
         console.print(f"released {made.assignment}: {course_dir / 'release' / made.assignment}", soft_wrap=True)
+        for line in told_of(made.vary, made.manifests):
+            console.print(line, soft_wrap=True)
+        if made.vary.by == "student":
+            console.print(f"a notebook for each student: {places.variants(course_dir) / made.assignment}", soft_wrap=True)
         kept = course_dir / "shardlab"
         console.print(f"{len(made.manifests)} questions, seed {made.seed} (kept in {kept})", soft_wrap=True)
 

@@ -33,6 +33,7 @@ from shardlab_grader.plain import plain
 from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Record, Store, key
+from shardlab_grader.releases import variants
 from shardlab_grader.releases.release import Release
 from shardlab_grader.reports.itemised import itemised
 from shardlab_grader.sandbox.box import Mode
@@ -69,8 +70,8 @@ class RestoreCells(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Converted:
         names = resources["nbgrader"]
-        path = _folder(self, "release", names["assignment"]) / f"{names['notebook']}.ipynb"
-        released = nbformat.read(path, as_version=4)
+        root = _folder(self, "release", names["assignment"]).parents[1]
+        released = variants.released(root, names["assignment"], names["student"])
         return pages.inert(restore(nb, released), released), resources
 
 
@@ -121,6 +122,10 @@ class SaveVerdicts(NbGraderPreprocessor):
                 return self.verdict, found
             content = handed_in((_folder(self, "submitted", assignment, student) / f"{assignment}.ipynb").read_bytes())
             made, fingerprint = _release(root, assignment)
+            theirs = made.names(student)
+            if problem := variants.other(content, theirs):
+                return "", Record({}, "", {"": [problem]})
+            content = variants.marked(content, theirs)
             name = key(content, fingerprint)
             if (found := Store(root).get(name)) and not found.ungraded:
                 return name, found

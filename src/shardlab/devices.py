@@ -7,8 +7,10 @@ import importlib.metadata
 import platform
 import re
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from shardlab.answers.axes import rename
 from shardlab.errors import ShardlabError
 from shardlab.recording import recording
 from shardlens import accelerators, host_settings
@@ -53,12 +55,16 @@ class Devices:
         printer.text(repr(self) + (f"\n{RESTARTED}" if _shell() is not None else ""))
 
 
-def setup(n: int = 8) -> Devices:
+def setup(n: int = 8, axes: Mapping[str, str] | None = None) -> Devices:
     """The devices that this session computes on: `n` real ones if there are as many, else `n` simulated on the CPU.
 
     Call it before JAX is used; calling it again later does no harm. On a TPU, products of float32 get float32's
     precision, unless somebody has chosen another: JAX's default there is bfloat16's.
 
+    Args:
+        n: how many devices.
+        axes: what the notebook's exercises call the mesh axes, by the names that the course has for them. A notebook that
+            needs it comes with it.
     Raises:
         ShardlabError: JAX has already started with fewer devices, is too old, or was replaced after it was imported.
     """
@@ -69,6 +75,8 @@ def setup(n: int = 8) -> Devices:
             where=f"sl.setup({n!r})",
             mend="write a whole number of at least 1: sl.setup(8).",
         )
+    if axes is not None:
+        rename(axes)
     _check_versions(n)
     if (shell := _shell()) is not None:
         from shardlab.cells import load_ipython_extension

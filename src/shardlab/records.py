@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import shardlens
+from shardlab.answers.axes import HERE, Renaming
 from shardlab.errors import ShardlabError
 from shardlab.recording import recording
 from shardlens import Program, inspect, store
@@ -35,17 +36,25 @@ def recorded(
     """
     # In the grader's sandbox the TPU compiler has not the memory that it wants.
     if (recording() or (slow and not os.environ.get(KEEP))) and _path(name).exists():
-        return read(_path(name), target)
+        return _read(name, target)
     try:
         program = inspect(f, *args, target=target, axes=axes)
     except ShardlabError as error:
         if error.reference not in ("no-libtpu", "no-gpu-compiler") or not _path(name).exists():
             raise
-        return read(_path(name), target)
+        return _read(name, target)
     if os.environ.get(KEEP):
         FOLDER.mkdir(exist_ok=True)
         store(dataclasses.replace(program, hlo=_elsewhere(program.hlo)), _path(name), target)
     return program
+
+
+def _read(name: str, target: str) -> Program:
+    """The record, with the names that this notebook has for the axes."""
+    found, renaming = read(_path(name), target), Renaming(HERE)
+    collectives = tuple(dataclasses.replace(each, axes=tuple(renaming.value(each.axes))) for each in found.collectives)
+    outputs = tuple(map(renaming.placement, found.output_placements))
+    return dataclasses.replace(found, collectives=collectives, output_placements=outputs) if HERE else found
 
 
 def _elsewhere(hlo: str) -> str:

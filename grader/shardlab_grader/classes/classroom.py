@@ -253,12 +253,15 @@ def records(course_dir: pathlib.Path, assignment: str) -> list[Record]:
 def answers(course_dir: pathlib.Path, assignment: str) -> dict[str, dict[str, similar.Answer]]:
     """What each graded student wrote, by exercise, in a form in which names do not count."""
     grading = Grading(Release.load(course_dir, assignment))
-    given = {cell.source for cell in grading.released.cells}
     return {
-        one.student: _written(record, stages.restored(grading, one.key, one.content).cells, given)
+        one.student: _written(record, stages.restored(grading, one.key, one.content).cells, _given(grading, one.content))
         for one in stages.found(grading.release)
         if not one.problem and (record := stages.kept(grading, one))
     }
+
+
+def _given(grading: Grading, form: bytes) -> set[str]:
+    return {cell.source for cell in grading.given(form).cells}
 
 
 def _written(record: Record, cells: Sequence[Cell], given: set[str]) -> dict[str, similar.Answer]:

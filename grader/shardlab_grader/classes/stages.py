@@ -16,6 +16,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from shardlab.errors import ShardlabError
+from shardlab_course.variants import told, with_names
 from shardlab_grader.border import artifact
 from shardlab_grader.border.artifact import CellError, Recording
 from shardlab_grader.border.entries import refused
@@ -30,6 +31,7 @@ from shardlab_grader.records.forms import parse
 from shardlab_grader.records.roster import Person, Roster
 from shardlab_grader.records.store import Record, Store, key
 from shardlab_grader.records.submissions import Contents, Submission, each
+from shardlab_grader.releases import variants
 from shardlab_grader.releases.release import Release
 from shardlab_grader.reports import itemised, report
 from shardlab_grader.reports.report import Row
@@ -51,6 +53,10 @@ class Grading:
     def released(self) -> NotebookNode:
         """The notebook that students were given."""
         return self.release.notebook
+
+    def given(self, form: bytes) -> NotebookNode:
+        """The notebook that the student of this handed-in form was given."""
+        return self.release.vary.of(self.released, variants.names_in(form))
 
     @functools.cached_property
     def by_hand(self) -> Mapping[str, float]:
@@ -121,14 +127,25 @@ def found(release: Release, student: str = "*") -> Iterator[Submission]:
         if problem := strays.misspelt(one.student, known):
             yield Submission(one.student, problem=problem, stray=True)
         else:
-            yield one if one.problem else dataclasses.replace(one, key=key(one.content, fingerprint))
+            yield one if one.problem else _in_variant(release, one, fingerprint)
+
+
+def _in_variant(release: Release, one: Submission, fingerprint: str) -> Submission:
+    """A submission whose form says which variant its student was given; a problem where it is another's notebook."""
+    names = release.names(one.student)
+    if problem := variants.other(one.content, names):
+        return Submission(one.student, problem=problem)
+    content = variants.marked(one.content, names)
+    return dataclasses.replace(one, content=content, key=key(content, fingerprint))
 
 
 def restored(grading: Grading, name: str, content: bytes) -> Job:
     """A handed-in form under its key, with everything but the student's text taken from the release."""
-    cells = job_cells(restore(parse(content), grading.released), grading.released)
+    released, names = grading.given(content), variants.names_in(content)
+    cells = job_cells(restore(parse(content), released), released)
+    manifests = {question: with_names(manifest, names) for question, manifest in grading.release.manifests.items()}
     form = hashlib.sha256(content).hexdigest()[:16]
-    return Job(name, tuple(cells), grading.release.manifests, grading.settings, form)
+    return Job(name, tuple(cells), manifests, grading.settings, form)
 
 
 def run(job: Job, shared: Shared) -> tuple[Outcome, bytes | None]:
@@ -179,7 +196,7 @@ def judged(job: Job, answers: Answers, shared: Shared) -> Graded:
         return Graded(lost, (), answers.limits_hit, answers.seconds, job.settings.mode, doubts=answers.doubts)
     judge = judging.Judging(answers.checked, answers.lost, job.settings, shared)
     judge.run()
-    verdicts = {question: judge.verdicts[question] for question in job.manifests}
+    verdicts = {q: told(judge.verdicts[q], manifest.get("axes", {})) for q, manifest in job.manifests.items()}
     hit, seconds = (*answers.limits_hit, *judge.limits_hit), {**answers.seconds, "judge": round(judge.seconds, 3)}
     made = Graded(verdicts, answers.errors, hit, seconds, job.settings.mode, judging.identities(answers.checked))
     return dataclasses.replace(made, doubts=(*answers.doubts, *judge.doubts))

@@ -14,6 +14,7 @@ from shardlab_grader.plain import quoted
 from shardlab_grader.records import changes
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Store
+from shardlab_grader.releases import places
 from shardlab_grader.term import extensions
 
 
@@ -27,7 +28,7 @@ class Forgotten:
 
 
 def forget(course_dir: pathlib.Path, student: str) -> Forgotten:
-    """Delete what the store, the file of keys and the feedback pages hold of a student.
+    """Delete what the store, the file of keys and the feedback pages hold of a student, and the student's own variants.
 
     A verdict that is also another student's, who handed in the same bytes, stays as that student's.
 
@@ -47,7 +48,8 @@ def forget(course_dir: pathlib.Path, student: str) -> Forgotten:
     extensions.forget(course_dir, student)
     names = {*roster.forget(student), *(name for name in last if not roster.students(name))}
     deleted = sum(Store(course_dir).forget(name) for name in sorted(names))
-    for folder in folders["feedback"]:
+    given = [folder for folder in places.variants(course_dir).glob("*/*") if folder.name == student]
+    for folder in (*folders["feedback"], *given):
         shutil.rmtree(folder)
     stays = _stays(course, student, registered, [*folders["submitted"], *folders["autograded"]])
     return Forgotten(deleted, tuple(folders["feedback"]), tuple(stays))

@@ -38,6 +38,11 @@ def questions(course_dir: pathlib.Path, assignment: str) -> pathlib.Path:
     return kept(course_dir, assignment).parent / "questions" / assignment
 
 
+def variants(course_dir: pathlib.Path) -> pathlib.Path:
+    """By assignment and student the notebooks of releases that vary by student."""
+    return course_dir / "variants"
+
+
 def cache(course_dir: pathlib.Path) -> pathlib.Path:
     """What can be made again."""
     return course_dir / "shardlab" / "cache"

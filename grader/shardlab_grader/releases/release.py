@@ -20,10 +20,12 @@ from nbformat import NotebookNode
 from shardlab.errors import ShardlabError
 from shardlab_course import dependence, own, plan
 from shardlab_course.editions import edition, header
+from shardlab_course.variants import notebook, with_names
 from shardlab_grader.classes.notebook import Settings
 from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.records import store
-from shardlab_grader.releases import kept, places, references, wheels
+from shardlab_grader.releases import kept, places, references, variants, wheels
+from shardlab_grader.releases.variants import Variants
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.term import reading
 from shardlab_grader.term.settings import Assignment
@@ -40,6 +42,16 @@ class Release:
     assignment: str
     seed: int
     manifests: Mapping[str, Any]
+    vary: Variants = Variants()
+
+    def names(self, student: str) -> dict[str, str]:
+        """What this student's notebook calls the axes that have other names; nothing where it has no variants."""
+        return self.vary.names(self.assignment, self.seed, student)
+
+    @property
+    def common(self) -> dict[str, str]:
+        """The names in the source and in the released notebook: those of the year."""
+        return self.names("") if self.vary.by == "year" else {}
 
     @property
     def references(self) -> pathlib.Path:
@@ -101,7 +113,7 @@ class Release:
             mend = f"if no other release of it is running: {again}"
             raise ShardlabError("release-unfinished", "its release did not finish.", where=str(mark), mend=mend)
         raw = _read(path, ["seed", "manifests"], ANEW)
-        found = cls(course_dir, assignment, raw["seed"], raw["manifests"])
+        found = cls(course_dir, assignment, raw["seed"], raw["manifests"], Variants(**raw.get("variants", {})))
         for needed, part in ((found.references, "facts"), (found._notebook, "cells")):
             _read(needed, [part], f"or release it again, which keeps the seed: {again}")
         if folder := places.chapter(course_dir, assignment):
@@ -121,7 +133,7 @@ class Release:
 
     def save(self) -> None:
         """Keep the release beside the gradebook."""
-        raw = {"assignment": self.assignment, "seed": self.seed, "manifests": self.manifests}
+        raw = {"assignment": self.assignment, "seed": self.seed, "manifests": self.manifests, **self.vary.to_json()}
         raw["versions"] = dependence.versions()
         store.write(places.kept(self.course_dir, self.assignment), json.dumps(raw, indent=1, sort_keys=True) + "\n")
 
@@ -138,6 +150,7 @@ def release(
     *,
     whole: bool = True,
     core: bool = False,
+    vary: Variants | None = None,
     told: references.Told = references.silent,
 ) -> Release:
     """Release an assignment into a course directory, or release it again with the seed that it has.
@@ -148,6 +161,7 @@ def release(
         root: the repository with `solutions/`; a chapter of one's own needs none.
         mode: where the solution runs to make the references.
         core: leave the optional exercises out of the notebook, whatever the course's settings say.
+        vary: how its exercises vary; as in the release before, unless given.
         whole: run the cells that only show something too; not when they have run elsewhere, as in the tests.
         told: hears of each step, before it begins.
     Raises:
@@ -165,16 +179,22 @@ def release(
     decided = reading.load(course_dir)
     chosen = decided.of(path.stem)
     chosen = dataclasses.replace(chosen, core=core or chosen.core)
+    vary = vary or variants.kept(course_dir, path.stem)
     _copy_config(course_dir)
+    students = sorted(Course(course_dir).students()) if vary.by == "student" else []
+    variants.check(vary, path.stem, students)
     source = _chosen(source, chosen, syllabus.questions, course_dir, path.stem)
     seed = _seed(course_dir, path.stem)
-    made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed))
+    made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed), vary)
+    source, asked = notebook(source, made.common), {q: with_names(m, made.common) for q, m in made.manifests.items()}
     # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
-    text = references.text(edition.solution(source), made.manifests, made.settings(mode), whole=whole, told=told)
+    text = references.text(edition.solution(source), asked, made.settings(mode), whole=whole, told=told)
     told("writing the notebook and the gradebook, with nbgrader")
     with all_or_nothing(course_dir, path.stem):
         _put_beside(course_dir / "source" / path.stem, syllabus, decided.counting(syllabus.questions))
         _write(made, folder, edition.to_ipynb(source), text)
+    if vary.by == "student":
+        variants.write(course_dir, path.stem, vary, seed, students)
     return made
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab_course.chapters import QUESTIONS
+from shardlab_course.variants import with_names
 from shardlab_course.viva.changes import programs
-from shardlab_course.viva.questions import Asked, Facts, in_order, sheet
+from shardlab_course.viva.questions import Asked, Facts, in_order, sheet, worded
 from shardlab_course.viva.tried import Tried, tried
 from shardlab_grader.border import artifact
 from shardlab_grader.classes import judging, stages
@@ -23,6 +24,7 @@ from shardlab_grader.classes.notebook import Cell, Job, Settings
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.inside.cells import defined
 from shardlab_grader.records.submissions import Contents, Submission
+from shardlab_grader.releases import variants
 from shardlab_grader.sandbox.box import Mount, RunScript, Sandbox
 from shardlab_judge.items.program import ProgramItem
 
@@ -74,7 +76,8 @@ def _sitting(grading: Grading, one: Submission, contents: Contents, seed: int, r
         facts = _measured(job, found, seed, run)
     except (OSError, ShardlabError, artifact.Refused) as error:
         return Sitting(one.student, one.key, problem=f"the sandbox did not start: {error}")
-    asked = sheet([asked for each in found for asked in each.asked(facts, rng)], rng)
+    drawn = [asked for each in found for asked in each.asked(facts, rng)]
+    asked = sheet(worded(drawn, variants.names_in(contents[one.key])), rng)
     code = {each.item.name: each.source for each in found}
     return Sitting(one.student, one.key, asked, code, "" if asked else "no two ways of computing agreed on a question")
 
@@ -88,7 +91,8 @@ def bank(grading: Grading, solved: bytes, seed: int, run: RunScript) -> Sitting:
     Raises:
         ShardlabError, OSError, artifact.Refused: the sandbox could not be made.
     """
-    job, rng = stages.restored(grading, "bank", solved), random.Random(seed)
+    names = grading.release.common
+    job, rng = stages.restored(grading, "bank", variants.marked(solved, names)), random.Random(seed)
     left = [[_tried(job, q, item, rng, EACH) for item in programs(QUESTIONS[q])] for q in job.manifests]
     code, asked = dict[str, str](), list[Asked]()
     # A run of the notebook asks each exercise for one function.
@@ -97,7 +101,7 @@ def bank(grading: Grading, solved: bytes, seed: int, run: RunScript) -> Sitting:
         facts = _measured(job, some, seed, run)
         asked += [each for one in some for each in one.asked(facts, rng)]
         code |= {one.item.name: one.source for one in some}
-    return Sitting("bank", "", in_order(asked), code)
+    return Sitting("bank", "", in_order(worded(asked, names)), code)
 
 
 def _chosen(job: Job, passed: Sequence[str], rng: random.Random) -> list[Tried]:
@@ -121,7 +125,8 @@ def _cell(job: Job, question: str, function: str) -> str:
 
 def _measured(job: Job, found: Sequence[Tried], seed: int, run: RunScript) -> dict[tuple[str, int], Facts]:
     """By the name of what the sandbox was asked and the number of the change: the facts, where there are some."""
-    manifests = {name: asked for each in found for name, asked in each.manifests.items()}
+    axes = {each.question.id: job.manifests[each.question.id].get("axes", {}) for each in found}
+    manifests = {n: with_names(asked, axes[each.question.id]) for each in found for n, asked in each.manifests.items()}
     more = {each.question.id: _more(each) for each in found}
     cells = [c for cell in job.cells for c in (cell, *(more.get(cell.question or "", ())))]
     other = dataclasses.replace(job, cells=tuple(cells), manifests=manifests)

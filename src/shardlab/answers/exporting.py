@@ -11,6 +11,7 @@ from unittest import mock
 
 import jax
 
+from shardlab.answers.axes import Renaming
 from shardlab.answers.context import situation, undisturbed
 from shardlab.exceptions import error
 from shardlens import stablehlo
@@ -28,16 +29,17 @@ def exported(function: Any, item: Mapping[str, Any]) -> list[Entry]:
 
     Args:
         function: a program `function(mesh, *arrays)`.
-        item: `name` and `cases`, as a manifest has them.
+        item: `name` and `cases`, as a manifest has them; with `axes`, the course's names of them are exported.
     Raises:
         TypeError: it is not a function.
     """
     if not callable(function):
         raise TypeError(f"{item['name']} is a {type(function).__name__}; it should be a function of the mesh and the arrays")
-    return [_program(function, case) for case in item["cases"]]
+    renaming = Renaming(item.get("axes", {}))
+    return [_program(function, case, renaming) for case in item["cases"]]
 
 
-def _program(function: Callable[..., Any], case: Mapping[str, Any]) -> Entry:
+def _program(function: Callable[..., Any], case: Mapping[str, Any], renaming: Renaming) -> Entry:
     try:
         mesh, specs = situation(case)
         paths: list[str] = []
@@ -64,7 +66,7 @@ def _program(function: Callable[..., Any], case: Mapping[str, Any]) -> Entry:
             # CPU alone, though programs are compiled for TPUs too: an export for both has a `case` over platforms, in which
             # `all_gather` was counted twice, and by which an answer could show each platform another program.
             found = jax.export.export(jitted, platforms=["cpu"])(*specs)
-        module = stablehlo.strip(found.mlir_module_serialized)
+        module = stablehlo.strip(found.mlir_module_serialized, renaming.both)
         lines = stablehlo.users_lines(found.mlir_module_serialized)
         puts = {"puts": True} if not case["explicit"] and _puts(traced) else {}
         return {"module": base64.b64encode(module).decode(), "outputs": paths, "lines": lines, **puts}

@@ -16,9 +16,10 @@ from shardlab_course.checking.elsewhere import examined_elsewhere
 from shardlab_course.checking.exercise import PASSED, Note, need_devices
 from shardlab_course.checking.limits import TimeUp, limited
 from shardlab_course.checking.naming import exercise
+from shardlab_course.variants import names_here, with_names
 from shardlab_course.viva.changes import programs
 from shardlab_course.viva.leaving_out import LeftOut
-from shardlab_course.viva.questions import Asked, Facts, sheet
+from shardlab_course.viva.questions import Asked, Facts, sheet, worded
 from shardlab_course.viva.tried import Tried, tried
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question
@@ -122,7 +123,8 @@ def _drawn(about: Question, namespace: Mapping[str, Any]) -> Viva:
 
     def asked(of: Sequence[ProgramItem], most: int = 0) -> list[Asked]:
         found = [tried(about, item, code[item.name], rng, most) for item in of]
-        return [asked for one in found for asked in one.asked(_measured(one, namespace), rng)]
+        drawn = [asked for one in found for asked in one.asked(_measured(one, namespace), rng)]
+        return worded(drawn, names_here(about.id))
 
     # A small draw may hit only what this program does not survive.
     chosen = rng.sample(programs(about), min(FUNCTIONS, len(programs(about))))
@@ -135,7 +137,7 @@ def _measured(one: Tried, namespace: Mapping[str, Any]) -> dict[tuple[str, int],
         # A function without a collective of it may never end, or not run at all.
         with contextlib.suppress(Exception, TimeUp), limited():
             variables = namespace if left is None else {one.item.name: _without(namespace[one.item.name], left)}
-            answers[name] = record(one.manifests[name], variables, {})
+            answers[name] = record(with_names(one.manifests[name], names_here(one.question.id)), variables, {})
     found = {}
     for program in one.programs(answers):
         # Not in this process: devices that wait for each other's collectives in vain end theirs.

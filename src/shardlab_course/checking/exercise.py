@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 
+from shardlab.answers.axes import Renaming
 from shardlab.answers.context import undisturbed
 from shardlab.answers.in_the_box import exercise_id
 from shardlab.answers.record import record
@@ -24,6 +25,7 @@ from shardlab_course.checking.limits import SECONDS, Stopped, TimeUp, limited
 from shardlab_course.checking.moment import Moment, moment, reached
 from shardlab_course.checking.naming import exercise
 from shardlab_course.checking.predictions import predicted
+from shardlab_course.variants import asking, names_here, told, worded
 from shardlens import Placement, known_messages, raised_at
 
 DEVICES = 8
@@ -86,14 +88,14 @@ def check(question: str | float, /, *answers: Any, **named: Any) -> Any:
     # nbgrader sets it for the kernel in which it validates, and there counts cells by whether they raise.
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.status != "passed":
         raise NotPassed(text(verdict, asked))
-    told = frozenset(progress_file.of(number).get("told", ()))
+    before = frozenset(progress_file.of(number).get("told", ()))
     _keep(asked, verdict)
     said = _of_these(verdict, [*namespace], asked.variables) if named else verdict
     again = examples.pointer(number, examples.causes(said))
     if verdict.status != "passed":
-        return Feedback(asked, said, again, told, Moment())
+        return Feedback(asked, said, again, before, Moment())
     PASSED[number] = namespace
-    return Feedback(asked, said, again, told, moment(asked, _reached(asked, answer), progress_file.read()["questions"]))
+    return Feedback(asked, said, again, before, moment(asked, _reached(asked, answer), progress_file.read()["questions"]))
 
 
 def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -102,14 +104,15 @@ def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]
     Raises:
         Stopped: somebody pressed Ctrl-C.
     """
+    names = names_here(asked.id)
     try:
         with limited():
             _RECORDING.append(asked.id)
             try:
-                answer = record(asked.manifest(), namespace, predicted(asked.id))
+                answer = record(asking(asked, names), namespace, predicted(asked.id))
             finally:
                 _RECORDING.clear()
-            return _judge(asked.id, answer), answer
+            return told(_judge(asked.id, answer), names), answer
     except TimeUp as stopped:
         stopped.__context__ = None  # one that the answer caught came through lines that say nothing of this one
         return _endless(asked, [*namespace], raised_at(stopped), stopped.kept), {}
@@ -179,7 +182,7 @@ def hint(question: str | float | None = None, number: int | None = None, /) -> N
     Args:
         question: the exercise, `4.2`; or a chapter, `4`, for its current exercise; or nothing, for the one checked last.
     """
-    asked = exercise(question)
+    asked = worded(exercise(question))
     question, hints = asked.id, asked.hints
     opened = progress_file.of(question).get("hints", 0)
     number = min(opened + 1, len(hints)) if number is None else number
@@ -222,7 +225,7 @@ def explain(question: str | float | None = None, /) -> Note:
     Args:
         question: as for `sl.hint`.
     """
-    asked = exercise(question)
+    asked = worded(exercise(question))
     question = asked.id
     if progress_file.of(question).get("status") != "passed":
         return Note(
@@ -295,9 +298,11 @@ def _judge(question: str, answer: dict[str, Any]) -> Any:
 
 def _reached(asked: Any, answer: dict[str, Any]) -> list[str]:
     if jax.default_backend() != "cpu":
-        return reached_elsewhere(asked.id, answer)
-    with undisturbed():
-        return list(reached(asked, answer))
+        said = reached_elsewhere(asked.id, answer)
+    else:
+        with undisturbed():
+            said = list(reached(asked, answer))
+    return [*map(Renaming(names_here(asked.id)).text, said)]
 
 
 def _keep(asked: Any, verdict: Any) -> None:
@@ -310,6 +315,6 @@ def _keep(asked: Any, verdict: Any) -> None:
     best = max(verdict.points, before.get("points", 0))
     status = "passed" if "passed" in (verdict.status, before.get("status")) else verdict.status
     causes = {"causes": examples.noted(question, examples.causes(verdict))} if verdict.status == "failed" else {}
-    told = sorted({*before.get("told", ()), *(f.item for f in verdict.findings if differs(f, asked))})
-    more = {**causes, **({"told": told} if told else {})}
+    differing = sorted({*before.get("told", ()), *(f.item for f in verdict.findings if differs(f, asked))})
+    more = {**causes, **({"told": differing} if differing else {})}
     progress_file.note_check(question, status=status, points=best, of=verdict.of, tries=before.get("tries", 0) + 1, **more)

@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from shardlab.answers.axes import Renaming
 from shardlab.answers.in_the_box import GIVEN, exercise_id
 from shardlab.answers.record import is_open
 from shardlab.as_json import as_json
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import progress_file
+from shardlab_course.variants import names_here
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,19 +61,20 @@ def _read(question: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
     read: dict[str, Any] = {}
     faults: dict[str, str] = {}
+    renaming = Renaming(names_here(question))
     for item in find(question).items:
         if isinstance(item, ValueItem) and item.name in given:
             try:
-                reading = item.read(as_json(given[item.name]))
+                reading = item.read(renaming.value(as_json(given[item.name])))
             except (TypeError, ValueError, OverflowError, RecursionError) as error:
                 faults[item.name] = f"{item.name}: {error}"
                 continue
             faults |= {f"{item.name}{n}": f"{item.name}: {fault}" for n, fault in enumerate(reading.faults)}
-            read[item.name] = reading.value
+            read[item.name] = renaming.value(reading.value)
     if faults:
         raise ShardlabError(
             "no-such-prediction",
-            "; ".join(faults.values()) + ".",
+            renaming.text("; ".join(faults.values()) + "."),
             where=f"sl.predict({question!r}, {', '.join(f'{name}=...' for name in given)})",
             mend="write what the exercise lists, and `...` where you don't predict yet. Nothing was noted.",
         )

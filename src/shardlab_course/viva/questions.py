@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from shardlab.answers.axes import Renaming
 from shardlab_course.viva.changes import Change, mesh_text
 from shardlab_course.viva.forms import Devices, Form, Number, Slices
 from shardlab_judge.cases import Case
@@ -39,6 +40,17 @@ class Asked:
     form: Form
     reason: str
     overlooked: str
+
+
+def worded(asked: Iterable[Asked], names: Mapping[str, str]) -> list[Asked]:
+    """The questions with what the student's notebook calls the course's axes."""
+    text = Renaming(names).text
+    return [
+        dataclasses.replace(
+            one, text=text(one.text), key=text(one.key), reason=text(one.reason), overlooked=text(one.overlooked)
+        )
+        for one in asked
+    ]
 
 
 def asked(

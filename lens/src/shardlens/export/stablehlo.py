@@ -13,7 +13,9 @@ import functools
 import graphlib
 import itertools
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -92,10 +94,19 @@ class Admitted:
     written: Written = Written(False)
 
 
-def strip(module: bytes) -> bytes:
-    """The same program without file names, lines, or names of variables; what leaves the writer's process."""
+def strip(module: bytes, axes: Mapping[str, str] = MappingProxyType({})) -> bytes:
+    """The same program without file names, lines, or names of variables; what leaves the writer's process.
+
+    Args:
+        module: the program.
+        axes: other names for axes of its meshes.
+    """
     with _context() as context:
-        return _canonical_bytes(_parse(module, context))
+        parsed = _parse(module, context)
+        if axes:
+            text = re.sub(r'"([^"\n]*)"', lambda found: f'"{axes.get(found[1], found[1])}"', str(parsed))
+            parsed = ir.Module.parse(text, context)
+        return _canonical_bytes(parsed)
 
 
 def users_lines(module: bytes) -> dict[str, list[int]]:

@@ -28,8 +28,8 @@ DETOUR = WrongCost(
 
 WRONG_WAY = WrongProgram(
     "gathered-along-the-other-dimension",
-    "The blocks were put together along the dimension that is summed. Gather along the dimension that x cuts: axis=1 for "
-    "columns of B, axis=0 for rows of A.", 3, error=products.misfit("long"))  # fmt: skip
+    "The blocks were put together along the dimension that is summed. Gather along the dimension that axis x cuts: axis=1 "
+    "for columns of B, axis=0 for rows of A.", 3, error=products.misfit("long"))  # fmt: skip
 
 TOWARDS_COLUMNS = (
     DIAGONAL, ONE_AXIS, DETOUR, BOTH, WRONG_WAY, SWAPPED,

@@ -42,8 +42,8 @@ QUESTION = Question(
         "shards only the rows.",
         "Without communication the body is a plain product of blocks. in_specs say where the operands lie, and out_specs "
         "where their free dimensions go. The third program sums over one axis.",
-        "In block_by_row a device holds rows by x and columns by y of A, and rows by y of B. Multiply, then psum over y, "
-        "or psum_scatter over y for half the price.",
+        "In block_by_row a device holds rows over x and columns over y of A, and rows over y of B. Multiply, then psum over "
+        "y, or psum_scatter over y for half the price.",
     ),
     explanation="Row by replicated and replicated by column are case 1, as row by column was in 4.2. Each device finishes "
                 "its block of C, so a matmul of sharded arrays does not have to communicate at all. A[I_x, J_y]·B[J_y, K] "

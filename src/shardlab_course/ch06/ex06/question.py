@@ -20,8 +20,8 @@ MANUAL = (
         2, local=of.local_layer),
     WrongProgram(
         "promise-not-proved",
-        "out_specs promises equal copies over an axis over which the type still varies. A sum over x takes x out of the "
-        "type. Nothing here has to depend on a device's place along y.",
+        "out_specs promises equal copies over an axis over which the type still varies. A sum over x takes axis x out of "
+        "the type. Nothing here has to depend on a device's place along y.",
         2, error="can't be statically inferred"),
     WrongValues(
         "mean-for-sum",

@@ -14,7 +14,7 @@ from shardlens import Axes
 COPIES = (
     WrongValues(
         "published-claim",
-        "That is what the published text says. But P('x') cuts into as many parts as x has devices, 2, and all four "
+        "That is what the published text says. But P('x') cuts into as many parts as axis x has devices, 2, and all four "
         "devices along y hold the same part.",
         1, like=1),
     WrongValues(
@@ -41,7 +41,7 @@ FULLY = (
     WrongCost(
         "other-order",
         "Each element is on one device, but often on a device that did not hold it after the sum, so blocks have to be "
-        "sent. Let y stay the slower of the two axes.",
+        "sent. Let axis y stay the slower of the two axes.",
         2, when=lambda o: lies(o, (("x", "y"),)) and right(o, of.column_sums)),
     WrongCost(
         "made-whole", "The sum is whole on every device, or was whole at some point.",
@@ -94,13 +94,14 @@ QUESTION = Question(
         "them.",
         "One dimension can be cut by two axes: P(('a', 'b')). With which of the two orders does each part lie on a device "
         "that already holds it?",
-        "After the sum the device at (x, y) holds block y. Cut each block further over x: the slower axis is y.",
+        "After the sum the device at place y along axis y holds block y. Cut each block further over x: the slower one "
+        "is axis y.",
     ),
     explanation="A spec that names one axis cuts into as many parts as that axis has devices, and all other devices hold "
                 "copies. On 2 by 4, P('x') leaves four copies of each element. The sum itself, cut over y, had left two. "
                 "The change to P('x') moves data as well.\n\nWith both axes in one entry, a one-dimensional array is spread "
-                "over all eight devices. If y is the slower axis, every device keeps a part of what it holds, and nothing "
-                "moves after the sum. If x is the slower one, blocks change places first. With psum_scatter in shard_map "
-                "even the sum costs half, as XLA for CPU compiles it (chapter 8 has the exception). A published text has "
-                "this mistake, which shows how little a spec alone tells you. Look at the picture.",
+                "over all eight devices. If axis y is the slower one, every device keeps a part of what it holds, and "
+                "nothing moves after the sum. If axis x is the slower one, blocks change places first. With psum_scatter in "
+                "shard_map even the sum costs half, as XLA for CPU compiles it (chapter 8 has the exception). A published "
+                "text has this mistake, which shows how little a spec alone tells you. Look at the picture.",
 )  # fmt: skip

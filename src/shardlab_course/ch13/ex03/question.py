@@ -31,7 +31,7 @@ GROUPS = (
         1, like=lambda got: 8 in (got.get("first"), got.get("second"))),
     WrongValues(
         "first-and-second-swapped",
-        "Which dimension becomes whole first? The one that is cut over y, two devices; x comes second.",
+        "Which dimension becomes whole first? The one that is cut over y, two devices; axis x comes second.",
         1, like=lambda got: (got.get("first"), got.get("second")) == (4, 2)),
     WrongValues(
         "slab-is-one-dimension",
@@ -87,8 +87,8 @@ QUESTION = Question(
     ),
     hints=(
         "P('x', 'y'): which dimension is whole? Which mesh axis cuts the next one, and which devices have the rest of it?",
-        "An exchange over one mesh axis moves its cut from one dimension to another. First move y from dimension 1 to 2, "
-        "then x from 0 to 1.",
+        "An exchange over one mesh axis moves its cut from one dimension to another. First move axis y from dimension 1 to "
+        "2, then axis x from 0 to 1.",
         "fft along 2; all_to_all over 'y', split 2, concat 1; fft along 1; all_to_all over 'x', split 1, concat 0; fft "
         "along 0.",
     ),
