@@ -85,11 +85,8 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Every value as many times too large, or too small, as there are devices along an axis."""
-    if not fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
-        return None
-    block, wanted = blocks[0][2], right[blocks[0][1]]
-    largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
-    ratio = float(np.real(block[largest] / wanted[largest])) if wanted.size and wanted[largest] else 0.0
+    mine, wanted = _at_largest(blocks, right)
+    ratio = float(np.real(mine / wanted)) if wanted else 0.0
     for factor, words in ((ratio, ("large", "added up")), (1 / ratio if ratio else 0.0, ("small", "averaged"))):
         if (over := _axes_of(observed, factor)) and _times(blocks, ratio, right):
             return Misconception(
@@ -98,6 +95,15 @@ def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
                 f"{over}. This happens when something is {words[1]} over them once too often.",
             )
     return None
+
+
+def _at_largest(blocks: Blocks, right: np.ndarray) -> tuple[Any, Any]:
+    """What the first device has where its right value is largest, and this; 0 where none of them is more than rounding."""
+    if not fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
+        return 0, 0
+    block, wanted = blocks[0][2], right[blocks[0][1]]
+    at = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else None
+    return (0, 0) if at is None else (block[at], wanted[at])
 
 
 def _times(blocks: Blocks, factor: complex, right: np.ndarray) -> bool:
@@ -192,6 +198,13 @@ def _another_shape(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
             more = "too many" if whole.ndim > right.ndim else "too few"
             return Misconception("dimension-of-length-1", f"The values are right, with one dimension of length 1 {more}.")
         return None
+    if whole.size == right.size and whole.ndim == right.ndim and all(_somewhere(block, right) for _, _, block in blocks):
+        along = " and ".join(str(d) for d, (n, m) in enumerate(zip(whole.shape, right.shape)) if n > m)
+        return Misconception(
+            "blocks-along-another-dimension",
+            f"Every block is a part of the right output, but the blocks lie side by side along dimension {along}, which is "
+            "too long: look at out_specs.",
+        )
     for dimension, (short, long) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
         if 0 < short < long and long % short == 0 and _but(whole.shape, dimension) == _but(right.shape, dimension):
             pieces = np.split(right, long // short, axis=dimension)
@@ -243,21 +256,18 @@ def _shifted(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
 
 def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Every value by one factor, or by one difference, from the right one."""
-    if not fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
+    mine, wanted = _at_largest(blocks, right)
+    if right.size < 2 or wanted == 0 or not np.isfinite(blocks[0][2]).all():
         return None
-    block, wanted = blocks[0][2], right[blocks[0][1]]
-    largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
-    if right.size < 2 or not wanted.size or not np.isfinite(block).all() or wanted[largest] == 0:
-        return None
-    quotient = complex(block[largest] / wanted[largest])
-    ratio, apart = quotient.real, block[largest] - wanted[largest]
+    quotient, apart = complex(mine / wanted), mine - wanted
+    ratio = quotient.real
     if ratio and abs(quotient.imag) < 1e-4 * abs(ratio) and _times(blocks, ratio, right):
         words = "has the opposite sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
         return Misconception("constant-factor", f"Every value {words}: a factor is missing, or there is one too many.")
-    if np.iscomplexobj(block) and quotient and _times(blocks, quotient, right):
+    if np.iscomplexobj(mine) and quotient and _times(blocks, quotient, right):
         told = f"Every value is {quotient:.3g} times the right one: a complex factor is missing, or there is one too many."
         return Misconception("constant-factor", told)
-    if not np.iscomplexobj(block) and held(blocks, right + apart):
+    if not np.iscomplexobj(mine) and held(blocks, right + apart):
         return Misconception(
             "constant-added",
             f"Every value is the right one plus {apart:.4g}: a constant is missing, or there is one too many.",
@@ -374,9 +384,9 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 
 RELATIONS: tuple[Relation, ...] = (
-    _side_by_side, _an_argument, _stacked, _another_shape, _transposed, _elsewhere, _first_only, _in_proportion, _unadded,
-    _other_order, _shifted, parts.conjugated, _rounded, _by_a_constant, _of_one_kind, parts.parts_in_other_places,
-    sums.change_of_an_argument, sums.other_weights, _by_slice, _at_edges, _some_devices,
+    _side_by_side, _an_argument, _stacked, _another_shape, parts.too_short, _transposed, _elsewhere, _first_only,
+    _in_proportion, _unadded, _other_order, _shifted, parts.conjugated, _rounded, _by_a_constant, _of_one_kind,
+    parts.parts_in_other_places, sums.change_of_an_argument, sums.other_weights, _by_slice, _at_edges, _some_devices,
 )  # fmt: skip
 """Tried in this order: what says most of the program comes first."""
 

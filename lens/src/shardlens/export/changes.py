@@ -29,7 +29,10 @@ _COMPARISONS = {"LT": ("LE", "<", "<="), "LE": ("LT", "<=", "<"), "GT": ("GE", "
 _TRANSFORMS = {
     "FFT": ("IFFT", "transform", "an inverse transform"), "IFFT": ("FFT", "inverse transform", "a transform"),
 }  # fmt: skip
+_NARROW = frozenset({"bf16", "f16"})
 _ORDER = (
+    "each rounding",
+    "rounding",
     "devices",
     "all-reduce",
     "other way",
@@ -104,6 +107,8 @@ def _changes(operations: Iterable[ir.Operation]) -> Iterator[tuple[str, Change]]
             yield from _computed(operation)
         if operation.name == "stablehlo.constant":
             yield from _counted(operation)
+        if operation.name == "stablehlo.convert":
+            yield from _rounded(operation)
         if operation.name == "stablehlo.collective_permute":
             said = f"its collective-permute of {_shape(operation)} went the other way"
             yield said, partial(_turned, operation)
@@ -163,6 +168,21 @@ def _counted(operation: ir.Operation) -> Iterator[tuple[str, Change]]:
     for other in (now - 1, now + 1):
         said = f"the whole number {now}, where it stands for an index or a number of rounds, were {other} in one place"
         yield said, partial(_set, operation, "value", f"dense<{other}> : tensor<i32>")
+
+
+def _rounded(operation: ir.Operation) -> Iterator[tuple[str, Change]]:
+    """A number that is made narrow and wide again."""
+    kind, given = (str(ir.RankedTensorType(value.type).element_type) for value in (*operation.results, *operation.operands))
+    back = [use.owner.operation for use in operation.results[0].uses]
+    if kind in _NARROW and all(
+        each.name == "stablehlo.convert" and each.results[0].type == operation.operands[0].type for each in back
+    ):
+        yield f"one rounding of {given} to {kind} were left out", partial(_kept, operation, back)
+
+
+def _kept(operation: ir.Operation, back: Iterable[ir.Operation]) -> None:
+    for each in back:
+        each.results[0].replace_all_uses_with(operation.operands[0])
 
 
 def _turned(permute: ir.Operation) -> None:

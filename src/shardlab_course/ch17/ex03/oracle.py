@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from shardlab_course.ch17.shared import attention, masked
 from shardlab_course.shared.rings import devices, whole
 from shardlab_judge.cases import Observed
-from shardlab_judge.items.program import ProgramItem, unequal
-from shardlab_judge.verdict import Finding
+from shardlab_judge.inputs import wide
 
 Order = Callable[[int, int], list[int]]
 
@@ -137,9 +136,9 @@ def early_keys_lost(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.n
     return without(n, Q, K, V, lambda q, k, n: (q >= n) & (k < n) & (k != 2 * n - 1 - q))
 
 
-def not_dealt(item: ProgramItem, o: Observed) -> Iterator[Finding]:
-    """Where the output is another one; the order of the rows depends on the number of devices."""
-    yield from unequal(item, o, dealt(devices(o), *(array.astype(np.float64) for array in o.inputs)))
+def balanced(o: Observed) -> tuple[np.ndarray, ...]:
+    """The right output; the order of the rows depends on the number of devices."""
+    return (dealt(devices(o), *map(wide, o.inputs)),)
 
 
 def branches(o: Observed) -> bool:
@@ -150,5 +149,5 @@ def branches(o: Observed) -> bool:
 def all_multiplied(o: Observed) -> bool:
     """Whether the values are right, and nearly all scores were made."""
     s, d = o.inputs[0].shape
-    right = whole(o, dealt(devices(o), *(array.astype(np.float64) for array in o.inputs)))
+    right = whole(o, *balanced(o))
     return right and (o.flops or 0) >= 0.95 * 4 * s * s * d / devices(o)
