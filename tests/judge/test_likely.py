@@ -518,6 +518,26 @@ def test_whatever_was_returned_raises_nothing(rights: list, returned: list) -> N
     likely_returned(rights, returned)
 
 
+def test_weights_of_neighbours(rng: np.random.Generator) -> None:
+    """A stencil with another weight; ends of the array do not count, and a right stencil has no cause."""
+    x = rng.standard_normal((16, 6))
+
+    def stencil(*by: float) -> np.ndarray:
+        padded = np.pad(x, ((1, 1), (0, 0)))
+        return np.asarray(by[0] * padded[:-2] + by[1] * x + by[2] * padded[2:])
+
+    def told(output: np.ndarray) -> str:
+        found = likely(dataclasses.replace(seen(output, ("x",)), inputs=(x,)), (stencil(1, -3, 2),))
+        return found.cause if found and found.id == "neighbours-weights" else ""
+
+    assert (
+        told(stencil(1, -2, 2))
+        == "Along dimension 0 of argument number 1 after the mesh, the value itself is added -2 times, which is wrong."
+    )
+    assert "the value before is added 2 times and the value after is added 0.5 times" in told(stencil(2, -3, 0.5))
+    assert not told(stencil(1, -3, 2) ** 2)
+
+
 def test_returned_in_powers(rng: np.random.Generator) -> None:
     """A product of arguments that is missing, or that is all there is; nothing of what is no product."""
     calls = [(int(rng.integers(2, 99)), int(rng.integers(2, 99)), float(rng.uniform(1, 9))) for _ in range(9)]

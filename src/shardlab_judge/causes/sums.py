@@ -6,6 +6,7 @@ another change; or right and wrong are both weighted sums of the arguments.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,6 +18,7 @@ from shardlab_judge.question import Misconception
 
 NEAR = 2e-3
 """The part of a change that may be rounding."""
+NEXT = ("value before", "value itself", "value after")
 SMALL = 1e-4
 """The part of an argument below which a change can't be told from rounding."""
 
@@ -61,6 +63,26 @@ def other_weights(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
     if wrong and all(abs(m + d) < NEAR * max(abs(due)) for _, m, d in wrong):
         return Misconception("weights-negated", f"{told}, as it should be, but the sign of number {named} is wrong.")
     return Misconception("other-weights", f"{told}, as it should be, but the weight of number {named} is wrong.")
+
+
+def neighbours(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """An argument and its neighbours along a dimension added up with other weights; ends of the array do not count."""
+    made = assembled(blocks)
+    if not held(blocks, made) or made.shape != right.shape:
+        return None
+    for (number, x), d in itertools.product(_like(observed, right), range(right.ndim)):
+        inner = [np.moveaxis(a, d, 0)[1:-1].ravel() for a in (made, right)]
+        rows = np.moveaxis(x, d, 0)
+        columns = np.stack([rows[:-2].ravel(), rows[1:-1].ravel(), rows[2:].ravel()], 1)
+        if len(columns) < 24:
+            continue
+        mine, due = (np.linalg.lstsq(columns, each, rcond=None)[0] for each in inner)
+        if np.allclose(columns @ mine, inner[0], 1e-4, 1e-4) and np.allclose(columns @ due, inner[1], 1e-4, 1e-4):
+            wrong = [(m, w) for m, w, right in zip(mine, NEXT, due) if abs(m - right) > NEAR * max(abs(due))]
+            told = " and ".join(f"the {words} is added {m:.4g} times" for m, words in wrong)
+            what = f"Along dimension {d} of argument number {number} after the mesh, {told}, which is wrong."
+            return Misconception("neighbours-weights", what) if wrong else None
+    return None
 
 
 def _like(observed: Observed, right: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
