@@ -10,8 +10,8 @@ import pytest
 
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.causes import arguments, places, prices
+from shardlab_judge.causes.called import in_powers, where
 from shardlab_judge.causes.programs import recognised
-from shardlab_judge.causes.returned import in_powers, where
 from shardlab_judge.causes.returned import likely as likely_returned
 from shardlab_judge.causes.values import likely
 from shardlab_judge.items.program import ProgramItem

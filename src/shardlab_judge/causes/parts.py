@@ -8,27 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from shardlab_judge.cases import Observed
-from shardlab_judge.causes.blocks import Blocks, assembled, close, fits, held
+from shardlab_judge.causes.blocks import Blocks, close, fits, held
 from shardlab_judge.question import Misconception
-
-
-def too_short(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """Each device has its part of the output without the beginning, or without the end."""
-    whole = assembled(blocks)
-    longer = [d for d, (mine, due) in enumerate(zip(whole.shape, right.shape)) if mine < due]
-    if whole.ndim != right.ndim or len(longer) != 1 or not whole.size or whole.size >= right.size:
-        return None
-    (d,) = longer
-    short = blocks[0][2].shape[d]
-    due, rest = divmod(right.shape[d] * short, whole.shape[d])
-    for start, words in ((0, "the end"), (due - short, "the beginning")):
-        at = [index[d].start // short * due + start for _, index, _ in blocks]
-        cuts = [(*index[:d], slice(n, n + short), *index[d + 1 :]) for n, (_, index, _) in zip(at, blocks)]
-        if not rest and all(close(block, right[cut]) for cut, (_, _, block) in zip(cuts, blocks)):
-            told = f"Each device has its part of the output without {words}: {due - short} of {due} along dimension {d}"
-            return Misconception("blocks-too-short", f"{told} are missing.")
-    return None
-
 
 Misplaced = tuple[int, int, int]
 """A device, the place of a part on it, and the place where this part belongs."""

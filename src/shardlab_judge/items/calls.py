@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shardlab_judge import responses
-from shardlab_judge.causes.returned import in_powers, likely
-from shardlab_judge.causes.returned import where as where_wrong
+from shardlab_judge.causes.called import in_powers
+from shardlab_judge.causes.called import where as where_wrong
+from shardlab_judge.causes.returned import likely
 from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.value import matches
 from shardlab_judge.question import Draw, Item, Judged, Misconception, Response, Setting
