@@ -457,6 +457,7 @@ def test_places_on_other_devices() -> None:
         ([[0, 4], [8, 9]], [[1, 4], [6, 9]], "first-of-pairs"),
         ([[0, 4], [8, 9]], [[1, 5], [6, 9]], None),
         ([[0, 4, 7], [8, 9, 3]], [[2, 4, 9], [8, 10, 4]], "off-by-one-amount"),
+        ([{"a": 6, "b": 8}, {"b": 9, "a": 4}], [{"a": 3, "b": 2}, {"a": 2, "b": 3}], "whole-part"),
         ([[0, 4, 7], [8, 9, 3]], [[0, 5, 9], [8, 7, 4]], "only-the-first-right"),
         ([[0, 4, 7], [8, 9, 3]], [[0, 4, 9], [8, 9, 4]], "only-the-last-wrong"),
         ([[0, 4], [8, 9]], [[0], [8]], "other-count"),
@@ -516,6 +517,23 @@ def test_other_dtypes_raise_nothing(dtype: type, rng: np.random.Generator) -> No
 def test_whatever_was_returned_raises_nothing(rights: list, returned: list) -> None:
     """Values of other kinds than were asked for, the largest numbers, and nothing."""
     likely_returned(rights, returned)
+
+
+def test_other_terms(rng: np.random.Generator) -> None:
+    """A part of a sum over slices that lacks one of them, or is another part; nothing of what is no such sum."""
+    x = rng.standard_normal((4, 8, 6))
+    right = x.sum(0)
+
+    def told(output: np.ndarray, spec: Spec = ("x",)) -> str:
+        found = likely(dataclasses.replace(seen(output, spec), inputs=(x,)), (right,))
+        return found.cause if found and found.id == "other-terms" else ""
+
+    lost, doubled = right.copy(), right.copy()
+    lost[2:4] = x[0, 4:6] + x[1, 4:6] + x[3, 4:6]
+    doubled[6:] += x[3, 6:]
+    assert told(lost).endswith("but on device 2, part 1 is part 2 of the slices, added up without slice 2.")
+    assert told(doubled, ()).endswith("but on device 0, part 3 is part 3 of the slices, added up with slice 3 2 times.")
+    assert not told(np.sin(right))
 
 
 def test_weights_of_neighbours(rng: np.random.Generator) -> None:

@@ -34,7 +34,8 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
     if all(isinstance(right, bool) and isinstance(got, bool) for right, got in pairs):
         return _verdicts(rights)
     if all(isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys() for right, got in pairs):
-        return _entries(pairs)
+        if entries := _entries(pairs):
+            return entries
     if len(pairs) > 1 and all(isinstance(got, str) for got in returned) and len(set(returned)) == 1:
         return Misconception("one-word-too-often", f"Every wrong answer is {returned[0]!r}: it is given too often.")
     if len(pairs) > 1 and all(isinstance(right, str) for right in rights) and len(set(rights)) == 1:
@@ -144,10 +145,8 @@ def _by_amounts(pairs: Sequence[tuple[list[float], list[float]]]) -> Iterator[Mi
     amounts = [_one(each) for each in apart]
     if all(len(each) > 1 for each in apart) and (all(a > 0 for a in amounts) or all(a < 0 for a in amounts)):
         more = "large" if amounts[0] > 0 else "small"
-        told = (
-            f"In each list all wrong numbers are too {more} by the same amount, such as {abs(amounts[0]):.6g} in the first."
-        )
-        yield Misconception("off-by-one-amount", told)
+        told = f"In each answer all wrong numbers are too {more} by the same amount, such as {abs(amounts[0]):.6g}"
+        yield Misconception("off-by-one-amount", f"{told} in the first.")
 
 
 def _at_ends(pairs: Sequence[tuple[list[float], list[float]]]) -> Iterator[Misconception]:
@@ -166,9 +165,11 @@ def _one(numbers: Sequence[float]) -> float:
 
 
 def _numbers(value: Any) -> list[float] | None:
-    """The finite numbers of a number, or of nested lists of them; nothing of anything else."""
+    """The finite numbers of a number, or of nested lists of them; those of a dict by its keys."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return [float(value)] if abs(value) < 1e300 and math.isfinite(value) else None
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value)]
     if not isinstance(value, (list, tuple)):
         return None
     parts = [_numbers(part) for part in value]

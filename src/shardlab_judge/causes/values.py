@@ -332,8 +332,8 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 RELATIONS: tuple[Relation, ...] = (
     _side_by_side, _an_argument, shapes.stacked, shapes.another_shape, shapes.too_short, _transposed, _elsewhere,
     _first_only, _in_proportion, _unadded, _other_order, _shifted, parts.conjugated, _rounded, _by_a_constant, _of_one_kind,
-    parts.parts_in_other_places, sums.change_of_an_argument, sums.other_weights, sums.neighbours, _by_slice, _at_edges,
-    _some_devices,
+    parts.parts_in_other_places, sums.change_of_an_argument, sums.other_weights, sums.neighbours, sums.other_terms,
+    _by_slice, _at_edges, _some_devices,
 )  # fmt: skip
 """Tried in this order: what says most of the program comes first."""
 
