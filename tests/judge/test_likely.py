@@ -472,7 +472,7 @@ def test_places_on_other_devices() -> None:
         ([{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 2, "b": 2}, {"a": 6, "b": 4}], "constant-factor"),
         ([{"a": 1, "b": 2, "c": 1}, {"a": 3, "b": 4, "c": 1}], [{"a": 7, "b": 3, "c": 1}, {"a": 5, "b": 9, "c": 1}],
          "some-entries"),
-        ([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], None),
+        ([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], "off-by-a-constant"),
         ([3, 8], [float("nan"), 9], None),
         ([3, 8], [True, 9], None),
         ([[1, 2], 5], [[1], 6], None),

@@ -126,7 +126,7 @@ def _slices(of: int, counts: np.ndarray) -> str:
     lost = [str(n) for n, count in enumerate(counts) if count == 0]
     words = [f"without slice{'s' * (len(lost) > 1)} {', '.join(lost)}"] * bool(lost)
     words += [f"with slice {n} {count:.0f} times" for n, count in enumerate(counts) if count not in (0, 1)]
-    return " and ".join([f"part {of} of the slices, added up", *words])
+    return f"part {of} of the slices, added up {' and '.join(words)}".rstrip()
 
 
 def _like(observed: Observed, right: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
