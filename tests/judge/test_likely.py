@@ -531,8 +531,8 @@ def test_other_terms(rng: np.random.Generator) -> None:
     lost, doubled = right.copy(), right.copy()
     lost[2:4] = x[0, 4:6] + x[1, 4:6] + x[3, 4:6]
     doubled[6:] += x[3, 6:]
-    assert told(lost).endswith("but on device 2, part 1 is part 2 of the slices, added up without slice 2.")
-    assert told(doubled, ()).endswith("but on device 0, part 3 is part 3 of the slices, added up with slice 3 2 times.")
+    assert told(lost).endswith("on device 2, part 1 is part 2 of the slices, added up without slice 2.")
+    assert told(doubled, ()).endswith("on device 0, part 3 is part 3 of the slices, added up with slice 3 2 times.")
     assert not told(np.sin(right))
 
 
