@@ -165,6 +165,15 @@ def masks_half():
     balanced = masks(dealt)
 
 
+@wrong("all-scores-multiplied", 14)
+def masks_half_beside_a_branch():
+    """The branch has no product in it, so it is not what costs."""
+    halved = masks(dealt)
+
+    def balanced(mesh, Q, K, V):
+        return halved(mesh, lax.cond(mesh.size > jnp.float32(0), lambda q: q, lambda q: -q, Q), K, V)
+
+
 @wrong("left-to-a-branch", 12)
 def branches():
     def body(q, k, v):

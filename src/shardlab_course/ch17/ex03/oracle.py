@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -142,12 +143,21 @@ def balanced(o: Observed) -> tuple[np.ndarray, ...]:
 
 
 def branches(o: Observed) -> bool:
-    """Whether the program was written with a branch."""
-    return not {"stablehlo.case", "stablehlo.if"}.isdisjoint(dict(o.operations))
+    """Whether products stand in a branch, and not nearly all scores were made."""
+    made = dict(re.findall(r"^(?:ENTRY )?%?([\w.-]+) \(.*?\{\n(.*?)^\}", o.hlo, re.MULTILINE | re.DOTALL))
+    waiting, seen = re.findall(r"%([\w.-]+)", " ".join(re.findall(r"_computations?=(\{.*?\}|%[\w.-]+)", o.hlo))), set()
+    while waiting:
+        seen.add(name := waiting.pop())
+        called = re.findall(r"(?:calls|to_apply|body)=%?([\w.-]+)", made.get(name, ""))
+        waiting += [other for other in called if other not in seen]
+    return any(" dot(" in made.get(name, "") for name in seen) and not _all_made(o)
 
 
 def all_multiplied(o: Observed) -> bool:
     """Whether the values are right, and nearly all scores were made."""
+    return whole(o, *balanced(o)) and _all_made(o)
+
+
+def _all_made(o: Observed) -> bool:
     s, d = o.inputs[0].shape
-    right = whole(o, *balanced(o))
-    return right and (o.flops or 0) >= 0.95 * 4 * s * s * d / devices(o)
+    return (o.flops or 0) >= 0.95 * 4 * s * s * d / devices(o)
