@@ -335,3 +335,13 @@ def on_its_own_device():
     def work(order, n):
         m = len(order) // n
         return [m * (m + 1) // 2] * n
+
+
+@wrong("mirrored-order", 6)
+def from_the_last_device():
+    balanced = masks(lambda d, n, m: dealt(n - 1 - d, n, m))
+
+
+@wrong("mirrored-order", 6)
+def late_chunk_first():
+    balanced = masks(lambda d, n, m: jnp.roll(dealt(d, n, m), m // 2))

@@ -115,6 +115,12 @@ def in_natural_order(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.
     return attention(Q, K, V)
 
 
+def mirrored(o: Observed) -> bool:
+    """Whether rows were taken to lie in zigzag order from the last device to the first, or with the late chunk first."""
+    orders = (np.array(order(len(o.inputs[0]), devices(o))) for order in (from_the_last, late_first))
+    return any(whole(o, masked(at[:, None] >= at, *map(wide, o.inputs))) for at in orders)
+
+
 def put_in_order(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     """The right rows, in the order of their positions."""
     return dealt(n, Q, K, V)[np.argsort(zigzag(len(Q), n))]

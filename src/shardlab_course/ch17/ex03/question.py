@@ -53,6 +53,9 @@ BALANCED = (
         "rows-taken-for-positions", "The mask is that of a sequence in its natural order. Here device d has chunks d and "
         "2n - 1 - d.", 1, when=of_devices(of.in_natural_order)),
     WrongValues(
+        "mirrored-order", "The mask is that of a mirrored order: from the last device to the first, or with the late chunk "
+        "first. Device d has chunk d, then chunk 2n - 1 - d.", 1, when=of.mirrored),
+    WrongValues(
         "output-in-order", "The values are right, and were put into their natural order. Leave them where their queries "
         "are.",
         1, when=of_devices(of.put_in_order)),
