@@ -83,7 +83,7 @@ def _numeric(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequenc
         yield Misconception("other-order", "The numbers are the right ones, in another order.")
         return
     each = [(r, g) for right, got in pairs for r, g in zip(right, got)]
-    varied = len({r for r, _ in each}) > 1
+    varied = min(len({r for r, _ in each}), len({g for _, g in each})) > 1
     yield from _by_a_constant(each) if varied else ()
     if all(g == 0 for _, g in each):
         yield Misconception("always-zero", "Every wrong answer is 0.")
