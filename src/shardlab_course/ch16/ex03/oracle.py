@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from shardlab_course.ch16.shared import drawn_mesh, position
+from shardlab_course.shared.rings import whole
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.rights import rights
@@ -63,14 +64,24 @@ def every_block_written(o: Observed) -> bool:
     )
 
 
-def wrong_at_an_edge(item: ProgramItem, o: Observed) -> Iterator[Finding]:
-    """What is wrong where the position is the first or the last one of a block, or follows its last."""
+def at_edges(o: Observed) -> Iterator[Observed]:
+    """The same where the position is the first or the last one of a block, or follows its last."""
     K, new, at = o.inputs
     m = K.shape[1] // dict(o.case.axes)["x"]
     for edge in (m, 2 * m - 1, 2 * m):
         assert o.on is not None
-        seen = o.on((K, new, np.asarray(edge % K.shape[1], at.dtype)))
+        yield o.on((K, new, np.asarray(edge % K.shape[1], at.dtype)))
+
+
+def wrong_at_an_edge(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """What is wrong there."""
+    for seen in at_edges(o):
         yield from unequal(item, seen, *rights(item, seen))
+
+
+def only_at_edges(o: Observed) -> bool:
+    """Whether it is right at this position, and wrong at one of those."""
+    return whole(o, append(*o.inputs)) and not all(whole(seen, append(*seen.inputs)) for seen in at_edges(o))
 
 
 def case(mesh: Axes, batch: int, length: int, width: int) -> Case:
