@@ -31,20 +31,9 @@ _TRANSFORMS = {
 }  # fmt: skip
 _NARROW = frozenset({"bf16", "f16"})
 _ORDER = (
-    "each rounding",
-    "rounding",
-    "devices",
-    "all-reduce",
-    "other way",
-    "permute",
-    "transform",
-    "comparison",
-    "mask",
-    "over a block",
-    "of f",
-    "i32",
-    "",
-)
+    "each rounding", "rounding", "devices", "all-reduce", "other way", "permute", "transform", "comparison", "mask",
+    "over a block", "of f", "i32", "",
+)  # fmt: skip
 _ALONE = frozenset({"stablehlo.all_reduce", "stablehlo.collective_permute"})
 """Collectives whose result has the shape of what they are given."""
 
@@ -174,9 +163,8 @@ def _rounded(operation: ir.Operation) -> Iterator[tuple[str, Change]]:
     """A number that is made narrow and wide again."""
     kind, given = (str(ir.RankedTensorType(value.type).element_type) for value in (*operation.results, *operation.operands))
     back = [use.owner.operation for use in operation.results[0].uses]
-    if kind in _NARROW and all(
-        each.name == "stablehlo.convert" and each.results[0].type == operation.operands[0].type for each in back
-    ):
+    alike = all(e.name == operation.name and e.results[0].type == operation.operands[0].type for e in back)
+    if kind in _NARROW and alike:
         yield f"one rounding of {given} to {kind} were left out", partial(_kept, operation, back)
 
 
