@@ -21,9 +21,10 @@ from shardlab_judge.cases import Case, Observed
 from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.guard import GuardItem
-from shardlab_judge.items.program import ProgramItem, oracle_outputs
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem, matches
 from shardlab_judge.references import References
+from shardlab_judge.rights import rights
 from shardlens.placement import place, placement_of
 from shardlens.programs.inspection import read_program
 from shardlens.programs.program import Program
@@ -62,7 +63,7 @@ def _check_program(item: ProgramItem, case: Case, answer: Any, costs: Any, seed:
     _check_costs(item, case, read_program(compiled, case.axes), costs)
     inputs = hidden_inputs(case, seed)
     outputs = compiled(*(jax.device_put(x, spec.sharding) for x, spec in zip(inputs, specs)))
-    wanted = oracle_outputs(item, Observed(case, inputs=inputs))
+    wanted = rights(item, Observed(case, inputs=inputs))
     for output, right, spec in zip(outputs, wanted, case.outputs, strict=True):
         for shard in output.addressable_shards:
             np.testing.assert_allclose(np.asarray(shard.data), right[shard.index], rtol=item.rtol, atol=item.atol)

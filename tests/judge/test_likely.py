@@ -10,9 +10,9 @@ import pytest
 
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.causes import arguments, places, prices
+from shardlab_judge.causes.called import in_powers, where
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.causes.returned import likely as likely_returned
-from shardlab_judge.causes.returned import where
 from shardlab_judge.causes.values import likely
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import WrongCost, WrongValues
@@ -99,10 +99,11 @@ def test_right_for_other_arguments(cause: str, rng: np.random.Generator) -> None
     """One argument changed, and told which; two changes at once are told of nobody."""
     given = tuple(rng.standard_normal(shape) for shape in ((8, 6), (6, 6), (8, 6)))
     observed = dataclasses.replace(seen(OTHER_ARGUMENTS[cause](*given), ("x",)), inputs=given)
-    found = arguments.likely(observed, _product, (_product(*given),))
+    item = ProgramItem("product", {"V": 1}, oracle=_product, cases=(observed.case,))
+    found = arguments.likely(item, observed, (_product(*given),))
     assert found.id == cause and "argument" in found.cause
     both = dataclasses.replace(seen(_product(-given[0], given[1].T, given[2])), inputs=given)
-    assert arguments.likely(both, _product, (_product(*given),)) is None
+    assert arguments.likely(item, both, (_product(*given),)) is None
 
 
 def test_work_and_rounds() -> None:
@@ -182,6 +183,10 @@ def test_another_shape(right: np.ndarray) -> None:
     found = likely(seen(right[4:6]), (right,))
     assert found.id == "one-part-only" and "one of 4 parts" in found.cause and "number 2 along dimension 0" in found.cause
     assert named(seen(right[None]), right) == named(seen(right[0]), right[:1]) == "dimension-of-length-1"
+    short = named(seen(right[[0, 2, 4, 6]], ("x",)), right), named(seen(right[[1, 3, 5, 7]], ("x",)), right)
+    assert short == ("blocks-too-short", "blocks-too-short")
+    assert "without the beginning: 2 of 12" in likely(seen(right[:, 2:]), (right,)).cause
+    assert named(seen(np.concatenate([right[:4], right[4:]], 1), (None, "y")), right) == "blocks-along-another-dimension"
     assert named(seen(right[1:3]), right) is None and named(seen(right.reshape(12, 8)), right) is None
 
 
@@ -451,6 +456,11 @@ def test_places_on_other_devices() -> None:
         ([[0, 4], [8, 9]], [[0, 5], [8, 11]], "second-of-pairs"),
         ([[0, 4], [8, 9]], [[1, 4], [6, 9]], "first-of-pairs"),
         ([[0, 4], [8, 9]], [[1, 5], [6, 9]], None),
+        ([[0, 4, 7], [8, 9, 3]], [[2, 4, 9], [8, 10, 4]], "off-by-one-amount"),
+        ([3, 8, 20], [1e15, 1e15, 1e15], "always-the-same"),
+        ([{"a": 6, "b": 8}, {"b": 9, "a": 4}], [{"a": 3, "b": 2}, {"a": 2, "b": 3}], "whole-part"),
+        ([[0, 4, 7], [8, 9, 3]], [[0, 5, 9], [8, 7, 4]], "only-the-first-right"),
+        ([[0, 4, 7], [8, 9, 3]], [[0, 4, 9], [8, 9, 4]], "only-the-last-wrong"),
         ([[0, 4], [8, 9]], [[0], [8]], "other-count"),
         ([3, 8, 20], [9, 16, 80], "whole-multiple"),
         ([9, 16, 80], [3, 8, 20], "whole-part"),
@@ -463,7 +473,7 @@ def test_places_on_other_devices() -> None:
         ([{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 2, "b": 2}, {"a": 6, "b": 4}], "constant-factor"),
         ([{"a": 1, "b": 2, "c": 1}, {"a": 3, "b": 4, "c": 1}], [{"a": 7, "b": 3, "c": 1}, {"a": 5, "b": 9, "c": 1}],
          "some-entries"),
-        ([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], None),
+        ([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], "off-by-a-constant"),
         ([3, 8], [float("nan"), 9], None),
         ([3, 8], [True, 9], None),
         ([[1, 2], 5], [[1], 6], None),
@@ -477,13 +487,20 @@ def test_returned(rights: list, returned: list, id: str | None) -> None:
 
 
 def test_returned_where() -> None:
-    """A flag or a word that is there in all wrong calls and in no right one; three of each at the least."""
+    """What is there in all wrong calls and in no right one, or the other way round; three of each at the least."""
     calls = [(n, n % 3 == 0, "up" if n < 4 else None) for n in range(12)]
     found = where(calls, [0, 3, 6, 9], ["n", "both", "way"])
     assert found.id == "wrong-where" and "both=True" in found.cause
     assert "way='up'" in where(calls, [0, 1, 2, 3], ["n", "both", "way"]).cause
     assert "way=None" in where(calls, [*range(4, 12)], ["n", "both", "way"]).cause
-    assert where(calls, [0, 3, 6], ["n", "both", "way"]) is None and where(calls[:4], [0, 3], ["n", "both", "way"]) is None
+    assert "in 3 of the 4 calls with way='up'" in where(calls, [0, 1, 2], ["n", "both", "way"]).cause
+    assert "where n is at least 4" in where(calls, [*range(4, 12)], ["n", "both"]).cause
+    sizes = [(a, b, way) for a in (2, 3, 4, 9) for b in (2, 3) for way in ("up", "down")]
+    assert "a no multiple of b" in where(sizes, [n for n, (a, b, _) in enumerate(sizes) if a % b], "abw").cause
+    assert "a smaller than b" in where([*sizes, (1, 3, "up")], [2, 3, 16], "abw").cause
+    ways = [(n, way) for n in range(4) for way in ("up", "down", "on")]
+    assert "right in all calls with w='up'" in where(ways, [n for n, (_, w) in enumerate(ways) if w != "up"], "nw").cause
+    assert where(calls, [0, 1, 6], ["n", "both", "way"]) is None and where(calls[:4], [0, 3], ["n", "both", "way"]) is None
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int32, np.complex64, np.float16])
@@ -501,3 +518,53 @@ def test_other_dtypes_raise_nothing(dtype: type, rng: np.random.Generator) -> No
 def test_whatever_was_returned_raises_nothing(rights: list, returned: list) -> None:
     """Values of other kinds than were asked for, the largest numbers, and nothing."""
     likely_returned(rights, returned)
+
+
+def test_other_terms(rng: np.random.Generator) -> None:
+    """A part of a sum over slices that lacks one of them, or is another part; nothing of what is no such sum."""
+    x = rng.standard_normal((4, 8, 6))
+    right = x.sum(0)
+
+    def told(output: np.ndarray, spec: Spec = ("x",)) -> str:
+        found = likely(dataclasses.replace(seen(output, spec), inputs=(x,)), (right,))
+        return found.cause if found and found.id == "other-terms" else ""
+
+    lost, doubled = right.copy(), right.copy()
+    lost[2:4] = x[0, 4:6] + x[1, 4:6] + x[3, 4:6]
+    doubled[6:] += x[3, 6:]
+    assert told(lost).endswith("on device 2, part 1 is part 2 of the slices, added up without slice 2.")
+    assert told(doubled, ()).endswith("on device 0, part 3 is part 3 of the slices, added up with slice 3 2 times.")
+    assert not told(np.sin(right))
+
+
+def test_weights_of_neighbours(rng: np.random.Generator) -> None:
+    """A stencil with another weight; ends of the array do not count, and a right stencil has no cause."""
+    x = rng.standard_normal((16, 6))
+
+    def stencil(*by: float) -> np.ndarray:
+        padded = np.pad(x, ((1, 1), (0, 0)))
+        return np.asarray(by[0] * padded[:-2] + by[1] * x + by[2] * padded[2:])
+
+    def told(output: np.ndarray) -> str:
+        found = likely(dataclasses.replace(seen(output, ("x",)), inputs=(x,)), (stencil(1, -3, 2),))
+        return found.cause if found and found.id == "neighbours-weights" else ""
+
+    assert (
+        told(stencil(1, -2, 2))
+        == "Along dimension 0 of argument number 1 after the mesh, the value itself is added -2 times, which is wrong."
+    )
+    assert "the value before is added 2 times and the value after is added 0.5 times" in told(stencil(2, -3, 0.5))
+    assert not told(stencil(1, -3, 2) ** 2)
+
+
+def test_returned_in_powers(rng: np.random.Generator) -> None:
+    """A product of arguments that is missing, or that is all there is; nothing of what is no product."""
+    calls = [(int(rng.integers(2, 99)), int(rng.integers(2, 99)), float(rng.uniform(1, 9))) for _ in range(9)]
+    rights = [a + b * c for a, b, c in calls]
+    for got, words in (
+        ([r * b / c for r, (a, b, c) in zip(rights, calls)], "the right one times b / c."),
+        ([2 * a * a / b for a, b, _ in calls], "2 * a**2 / b, whatever else counts."),
+    ):
+        assert in_powers(calls, rights, got, "abc").cause == f"Every wrong answer is {words}"
+    assert in_powers(calls, rights, [a + c for a, _, c in calls], "abc") is None
+    assert in_powers(calls[:4], rights[:4], [a for a, *_ in calls[:4]], "abc") is None

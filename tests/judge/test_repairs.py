@@ -48,6 +48,11 @@ WRONG = {
         "the two values between which a mask of f32[1, 6] chooses were exchanged",
     ),
     "a minus for a plus": ("(total +", "(total -", "one subtraction of f32[6] were an addition"),
+    "digits lost": (
+        "- largest)",
+        "+ (400 - largest).astype(jnp.bfloat16).astype(jnp.float32) - 400)",
+        "one rounding of f32 to bf16 were left out",
+    ),
     "a round too many": (
         "fori_loop(0, 2",
         "fori_loop(0, 3",

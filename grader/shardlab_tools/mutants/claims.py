@@ -21,8 +21,9 @@ from shardlab_judge.causes import repairs, stages
 from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.items.program import ProgramItem, oracle_outputs
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Item, Misconception
+from shardlab_judge.rights import rights
 from shardlab_judge.verdict import Finding
 from shardlab_tools.mutants.answers import source_of
 from shardlab_tools.mutants.judging import SEED, Judge, Tried, drawn, program, recorded
@@ -109,16 +110,16 @@ def _compiler(e: Evidence) -> bool:
 def _in_proportion(e: Evidence) -> bool:
     """Wherever values are wrong, all are by one factor, or its inverse, that the mesh has."""
     item = e.item
-    if not isinstance(item, ProgramItem) or item.oracle is None:
+    if not isinstance(item, ProgramItem):
         return True
-    return all(_scaled(item, o) for o in e.wrong)
+    return all(_scaled(item, o) for o in e.wrong if rights(item, o))
 
 
 def _scaled(item: ProgramItem, o: Observed) -> bool:
     sizes = [size for _, size in o.case.axes]
     factors = {math.prod(s) for s in [sizes, *([size] for size in sizes), *(sizes[i:] for i in range(len(sizes)))]}
     ratios = set()
-    for shards, right in zip(o.values, oracle_outputs(item, o)):
+    for shards, right in zip(o.values, rights(item, o)):
         for _, index, block in shards:
             with np.errstate(all="ignore"):
                 ratio = float(np.median(np.abs(block / right[index])))

@@ -17,9 +17,10 @@ import numpy as np
 from shardlab.answers.record import RECORDERS
 from shardlab_judge.cases import Case
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.items.program import ProgramItem, oracle_outputs, unequal
+from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.measuring import measure, run
 from shardlab_judge.question import Item, Response
+from shardlab_judge.rights import rights
 from shardlab_tools.mutants import wider
 from shardlab_tools.mutants.judging import Judge, Tried, drawn, program
 
@@ -71,12 +72,12 @@ def _same(judge: Judge, item: ProgramItem, base: Tried, mutant: Tried, case: Cas
 
 
 def _wrong_values(item: ProgramItem, case: Case, entry: Response, inputs: tuple[np.ndarray, ...]) -> str:
-    if item.oracle is None or "module" not in entry:
+    if (item.oracle or item.rights) is None or "module" not in entry:
         return ""
     observed = run(measure(base64.b64decode(entry["module"]), case), inputs, 1)
     try:
         with np.errstate(all="ignore"):
-            return next((f.what for f in unequal(item, observed, *oracle_outputs(item, observed))), "")
+            return next((f.what for f in unequal(item, observed, *rights(item, observed))), "")
     except Exception:  # the oracle does not know such values
         return "no oracle"
 

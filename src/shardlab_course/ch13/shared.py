@@ -75,6 +75,17 @@ def in_pieces(x: np.ndarray, pieces: Mapping[int, int]) -> np.ndarray:
     return x
 
 
+def twice(o: Observed) -> np.ndarray:
+    """The spectrum if dimension 0 is transformed in the pieces into which rows are cut, and then whole, and 1 is not."""
+    return transformed(0)(in_pieces(next(wide(o)), {0: dict(o.case.axes)["x"]}))
+
+
+TWICE = (
+    "Dimension 0 was transformed twice: in pieces, while the rows were cut, and again when it was whole. Dimension 1 is "
+    "whole at the beginning, so transform it there."
+)
+
+
 def cut_transform(o: Observed) -> bool:
     """Whether every dimension was transformed, and one at least while it was cut along a mesh axis."""
     x, sizes = next(wide(o)), sorted({1, *(n for _, n in o.case.axes)})

@@ -14,6 +14,7 @@ NO_NUMBERS = WrongValues(
     "no-numbers", "Some values are not numbers. Either no maximum was subtracted, or a block that a query does not see at "
     "all has the maximum -inf, and -inf - (-inf) is not a number.", 2,
     when=overflowed)  # fmt: skip
+UNSCALED = "The scores were not divided by the square root of the number of features."
 GATHERED = WrongCost(
     "keys-gathered", "All keys and values were brought to every device, so a device needs memory for the whole sequence. "
     "Pass one block on and merge what it gives.", 1,

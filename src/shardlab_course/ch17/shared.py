@@ -61,6 +61,19 @@ def attention_case(mesh: Axes, s: int, d: int, others: Spec = TOKENS) -> Case:
     return Case(mesh, inputs, (TOKENS,))
 
 
+def states(Q: np.ndarray, K: np.ndarray, V: np.ndarray, causal: bool = True) -> dict[str, np.ndarray]:
+    """What every query has after its last key, in any order of the keys."""
+    scores = np.where(np.tri(len(Q)) > 0 if causal else True, Q @ K.T / np.sqrt(Q.shape[1]), -np.inf)
+    most = scores.max(1)
+    weights = np.exp(scores - most[:, None])
+    return {"the largest scores": most, "the sums of exponentials": weights.sum(1), "the weighted sums": weights @ V}
+
+
+def without_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray, causal: bool = True) -> np.ndarray:
+    """Attention whose scores are not divided by the root of the number of features."""
+    return attention(Q * np.sqrt(Q.shape[1]), K, V, causal)
+
+
 def of_devices(wrong: Wrong) -> Callable[[Observed], bool]:
     """Whether the output is that of a wrong attention, which depends on how many devices there are."""
     return lambda o: whole(o, wrong(devices(o), *_wide(o)))

@@ -15,8 +15,9 @@ from shardlab_course.viva.changes import changes
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.findings import describe
 from shardlab_judge.inputs import hidden_inputs
-from shardlab_judge.items.program import ProgramItem, oracle_outputs
+from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.measuring import Measured, measure, run
+from shardlab_judge.rights import rights
 from shardlens import LensError
 
 CALL = re.compile(r"= (.+?) (all-gather|all-reduce|reduce-scatter|all-to-all|collective-permute)\((.*)")
@@ -134,7 +135,7 @@ def _wrong(item: ProgramItem, seen: Observed) -> list[int] | None:
     """Devices that hold a wrong value; `None` where more than one output is right."""
     if item.oracle is None:
         return None
-    pairs = zip(seen.values, oracle_outputs(item, seen))
+    pairs = zip(seen.values, rights(item, seen))
     held = [(device, block, right[index]) for blocks, right in pairs for device, index, block in blocks]
     return sorted({device for device, block, due in held if not _close(block, due, item.rtol, item.near(seen))})
 
@@ -147,7 +148,7 @@ def _instead(item: ProgramItem, seen: Observed) -> str:
     """What a wrong first output is, where that is one of two things."""
     if item.oracle is None or not _wrong(item, seen):
         return ""
-    right = oracle_outputs(item, seen)[0]
+    right = rights(item, seen)[0]
     blocks = seen.values[0]
     for name, _ in seen.case.axes:
         if _adds_up(blocks, right, seen, name):

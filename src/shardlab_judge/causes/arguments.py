@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from shardlab_judge.cases import Observed
+from shardlab_judge.causes.blocks import held
 from shardlab_judge.inputs import wide
-from shardlab_judge.question import Misconception
+from shardlab_judge.question import Item, Misconception
+from shardlab_judge.rights import rights
 
 Changed = tuple[str, str, tuple[np.ndarray, ...]]
 """What the cause says, its name, and the arguments after the change."""
 
 
-def likely(observed: Observed, oracle: Callable[..., Any], rights: tuple[np.ndarray, ...]) -> Misconception | None:
-    """The one change of the arguments after which the oracle returns what devices hold; nothing if there are several."""
+def likely(item: Item, observed: Observed, right: tuple[np.ndarray, ...]) -> Misconception | None:
+    """The one change of the arguments after which what devices hold is right; nothing if there are several."""
     found = []
     for cause, name, given in _changes(tuple(map(wide, observed.inputs))):
-        made = _made(oracle, given)
-        if made is not None and _holds(observed, made) and not _alike(made, rights):
+        made = _made(item, dataclasses.replace(observed, inputs=given))
+        if _held(observed, made) and not _alike(made, right):
             found.append(Misconception(name, cause))
     return found[0] if len(found) == 1 else None
 
@@ -52,21 +54,16 @@ def _others(x: np.ndarray) -> Iterator[tuple[str, str, np.ndarray]]:
             yield f"were rolled by one along dimension {d}", "argument-shifted", np.roll(x, by, d)
 
 
-def _made(oracle: Callable[..., Any], given: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...] | None:
+def _made(item: Item, observed: Observed) -> tuple[np.ndarray, ...]:
     try:
         with np.errstate(all="ignore"):
-            made = oracle(*given)
+            return rights(item, observed)
     except Exception:  # an oracle that is not defined for such arguments recognises nothing
-        return None
-    return tuple(map(np.asarray, made if isinstance(made, tuple) else (made,)))
+        return ()
 
 
-def _holds(observed: Observed, made: tuple[np.ndarray, ...]) -> bool:
-    return len(made) == len(observed.values) and all(
-        block.shape == right[index].shape and np.allclose(block, right[index], rtol=1e-4, atol=1e-5)
-        for shards, right in zip(observed.values, made)
-        for _, index, block in shards
-    )
+def _held(observed: Observed, made: tuple[np.ndarray, ...]) -> bool:
+    return len(made) == len(observed.values) and all(held([*shards], x) for shards, x in zip(observed.values, made))
 
 
 def _alike(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...]) -> bool:

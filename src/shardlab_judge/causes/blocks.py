@@ -29,3 +29,8 @@ def held(blocks: Blocks, right: np.ndarray) -> bool:
 def close(block: np.ndarray, right: np.ndarray) -> bool:
     """Whether two arrays are the same up to the rounding of float32 sums."""
     return bool(np.allclose(block, right, rtol=1e-4, atol=1e-5))
+
+
+def but(shape: tuple[int, ...], dimension: int) -> tuple[int, ...]:
+    """The lengths of all other dimensions."""
+    return shape[:dimension] + shape[dimension + 1 :]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from shardlab_judge.cases import Observed
 from shardlab_judge.inputs import wide
 from shardlab_judge.question import Item, Misconception
+from shardlab_judge.rights import holds, returned, rights
 from shardlens import place
 
 NEARER = 5
@@ -22,7 +22,7 @@ def find_misconception(item: Item, observed: Observed, letter: str) -> Misconcep
     """The first known wrong answer that the program behaves like; of wrong values first one that has these very values."""
     if letter == "V":
         for known in item.misconceptions:
-            if known.like is not None and _equals(observed, known.like, getattr(item, "oracle", None)):
+            if known.like is not None and _equals(item, observed, known.like):
                 return known
             if known.local is not None and _acts_like(observed, known.local):
                 return known
@@ -30,11 +30,11 @@ def find_misconception(item: Item, observed: Observed, letter: str) -> Misconcep
     if letter in ("H", "M"):
         # What costs bytes is asked as if the values were right: what makes these wrong is told where values are.
         seen = _with_right_values(item, observed, where_they_lie=True) or observed
-    held = [m for m in item.misconceptions if m.when is not None and m.explains(letter) and _holds(m.when, seen)]
+    held = [m for m in item.misconceptions if m.when is not None and m.explains(letter) and holds(m.when, seen)]
     if letter == "V" and held:
         # What is found though values are right does not make them wrong: it is told where bytes are, or places.
         right = [_with_right_values(item, observed, where_they_lie=there) for there in (False, True)]
-        held = [m for m in held if m.breaks or m.when is None or not any(o and _holds(m.when, o) for o in right)]
+        held = [m for m in held if m.breaks or m.when is None or not any(o and holds(m.when, o) for o in right)]
     return next(iter(held), None)
 
 
@@ -43,11 +43,10 @@ def _with_right_values(item: Item, observed: Observed, *, where_they_lie: bool =
 
     They lie as they should, or, with `where_they_lie`, as the program left them.
     """
-    oracle = getattr(item, "oracle", None)
-    if oracle is None or any(observed.case.terms) or (getattr(item, "manual", False) and not observed.manual):
+    outputs = rights(item, observed)
+    if not outputs or any(observed.case.terms) or (getattr(item, "manual", False) and not observed.manual):
         return None
     shards, placements = [], []
-    outputs = map(np.asarray, _outputs(oracle, observed))
     for right, spec, lies in zip(outputs, observed.case.outputs, observed.placements):
         if where_they_lie and lies.shape != right.shape:
             return None
@@ -62,40 +61,27 @@ def _with_right_values(item: Item, observed: Observed, *, where_they_lie: bool =
 
 def is_barred(item: Item, observed: Observed) -> bool:
     """Whether the program goes one of the ways that the item does not ask for."""
-    return any(known.barred and known.when is not None and _holds(known.when, observed) for known in item.misconceptions)
+    return any(known.barred and known.when is not None and holds(known.when, observed) for known in item.misconceptions)
 
 
-def _holds(when: Callable[[Observed], bool], observed: Observed) -> bool:
-    try:
-        return bool(when(observed))
-    except Exception:  # a predicate over outputs or prices that this program does not have
-        return False
-
-
-def _equals(observed: Observed, wrong: Any, oracle: Any) -> bool:
+def _equals(item: Item, observed: Observed, wrong: Any) -> bool:
     # Looser than a check: the wrong values are computed in double precision here, and were in single precision there.
     try:
-        outputs = _outputs(wrong, observed)
+        outputs = returned(wrong, observed)
         close = all(
             np.shape(o[index]) == block.shape and np.allclose(block, o[index], rtol=1e-4, atol=1e-4)
             for shards, o in zip(observed.values, outputs, strict=True)
             for _, index, block in shards
         )
-        return close and (
-            oracle is None or NEARER * _apart(observed, outputs) <= _apart(observed, _outputs(oracle, observed))
-        )
+        right = rights(item, observed) if close else ()
+        return close and (not right or NEARER * _apart(observed, outputs) <= _apart(observed, right))
     except Exception:  # a known wrong answer that does not fit this case's shapes recognises nothing
         return False
 
 
-def _outputs(function: Any, observed: Observed) -> tuple[Any, ...]:
-    outputs = function(*map(wide, observed.inputs))
-    return outputs if isinstance(outputs, tuple) else (outputs,)
-
-
-def _apart(observed: Observed, outputs: tuple[Any, ...]) -> float:
+def _apart(observed: Observed, outputs: tuple[np.ndarray, ...]) -> float:
     """The largest difference from these outputs; infinite where shapes differ."""
-    pairs = [(block, np.asarray(o)[index]) for shards, o in zip(observed.values, outputs) for _, index, block in shards]
+    pairs = [(block, o[index]) for shards, o in zip(observed.values, outputs) for _, index, block in shards]
     return max(float(np.abs(b - o).max(initial=0)) if b.shape == o.shape else np.inf for b, o in pairs)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from shardlab_judge.cases import Observed
 from shardlab_judge.causes import arguments, places, prices, values
 from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.costs import Cost
-from shardlab_judge.inputs import wide
 from shardlab_judge.question import Item, Misconception
+from shardlab_judge.rights import rights
 from shardlens import place
 
 
@@ -38,16 +36,14 @@ def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = 
 
 
 def _of_values(item: Item, observed: Observed) -> Misconception | None:
-    oracle = getattr(item, "oracle", None)
-    if oracle is None:
+    right = rights(item, observed)
+    if not right:
         return None
-    returned = oracle(*map(wide, observed.inputs))
-    rights = tuple(map(np.asarray, returned if isinstance(returned, tuple) else (returned,)))
     many = len(observed.shards)
-    if many != len(rights):
-        asked = "one array is asked for: return it alone" if len(rights) == 1 else f"{len(rights)} are asked for"
+    if many != len(right):
+        asked = "one array is asked for: return it alone" if len(right) == 1 else f"{len(right)} are asked for"
         return Misconception("other-number-of-arrays", f"It returns {many} array{'s' * (many != 1)}, and {asked}.")
-    return values.likely(observed, rights) or arguments.likely(observed, oracle, rights)
+    return values.likely(observed, right) or arguments.likely(item, observed, right)
 
 
 def _of_places(observed: Observed) -> Misconception | None:

@@ -28,13 +28,14 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
     pairs = list(zip(rights, returned, strict=True))
     if all(got is None for got in returned):
         return Misconception("returns-none", "It returns None: `return` is missing, or is never reached.")
-    kinds = {(_kind(right), _kind(got)) for right, got in pairs}
+    kinds = {(kind_of(right), kind_of(got)) for right, got in pairs}
     if len(kinds) == 1 and (kind := kinds.pop()) and kind[0] != kind[1] and all(kind):
         return Misconception("other-kind", f"It returns {kind[1]} where {kind[0]} is right.")
     if all(isinstance(right, bool) and isinstance(got, bool) for right, got in pairs):
         return _verdicts(rights)
     if all(isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys() for right, got in pairs):
-        return _entries(pairs)
+        if entries := _entries(pairs):
+            return entries
     if len(pairs) > 1 and all(isinstance(got, str) for got in returned) and len(set(returned)) == 1:
         return Misconception("one-word-too-often", f"Every wrong answer is {returned[0]!r}: it is given too often.")
     if len(pairs) > 1 and all(isinstance(right, str) for right in rights) and len(set(rights)) == 1:
@@ -44,29 +45,10 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
     return next(_numeric(known, returned), None) if len(known) == len(flat) else None
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
     """What a value is, in words; empty of what is none of these."""
     kinds = ((bool, "True or False"), (int | float, "a number"), (str, "a string"), (list, "a list"), (dict, "a dict"))
     return next((words for kind, words in kinds if isinstance(value, kind)), "")
-
-
-def where(calls: Sequence[Sequence[Any]], wrong: Sequence[int], names: Sequence[str]) -> Misconception | None:
-    """The argument that tells wrong calls from right ones: a flag, a word, or nothing given.
-
-    Args:
-        calls: the arguments of each call.
-        wrong: which of the calls went wrong.
-        names: the arguments' names.
-    """
-    missed = set(wrong)
-    if min(len(missed), len(calls) - len(missed)) < 3:
-        return None
-    for place, name in enumerate(names):
-        values = [arguments[place] if place < len(arguments) else ... for arguments in calls]
-        for value in (v for v in values if v is None or isinstance(v, bool | str)):
-            if {n for n, v in enumerate(values) if type(v) is type(value) and v == value} == missed:
-                return Misconception("wrong-where", f"It is wrong in all calls with {name}={value!r}, and in no others.")
-    return None
 
 
 def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]]) -> Misconception | None:
@@ -101,7 +83,7 @@ def _numeric(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequenc
         yield Misconception("other-order", "The numbers are the right ones, in another order.")
         return
     each = [(r, g) for right, got in pairs for r, g in zip(right, got)]
-    varied = len({r for r, _ in each}) > 1
+    varied = min(len({r for r, _ in each}), len({g for _, g in each})) > 1
     yield from _by_a_constant(each) if varied else ()
     if all(g == 0 for _, g in each):
         yield Misconception("always-zero", "Every wrong answer is 0.")
@@ -119,6 +101,8 @@ def _numeric(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequenc
         )
     yield from _multiples([(r, g) for r, g in each if r != g])
     yield from _places(pairs)
+    yield from _by_amounts(pairs)
+    yield from _at_ends(pairs)
 
 
 def _by_a_constant(each: Sequence[tuple[float, float]]) -> Iterator[Misconception]:
@@ -155,6 +139,25 @@ def _places(pairs: Sequence[tuple[list[float], list[float]]]) -> Iterator[Miscon
         yield Misconception(f"{told}-of-pairs", f"Only the {told} number of each pair is wrong, in every wrong answer.")
 
 
+def _by_amounts(pairs: Sequence[tuple[list[float], list[float]]]) -> Iterator[Misconception]:
+    """Of lists, numbers that are wrong by one amount in each list, which may be another one in the next."""
+    apart = [[g - r for r, g in zip(right, got) if r != g] for right, got in pairs]
+    amounts = [_one(each) for each in apart]
+    if all(len(each) > 1 for each in apart) and (all(a > 0 for a in amounts) or all(a < 0 for a in amounts)):
+        more = "large" if amounts[0] > 0 else "small"
+        told = f"In each answer all wrong numbers are too {more} by the same amount, such as {abs(amounts[0]):.6g}"
+        yield Misconception("off-by-one-amount", f"{told} in the first.")
+
+
+def _at_ends(pairs: Sequence[tuple[list[float], list[float]]]) -> Iterator[Misconception]:
+    """Of lists, the only place at which numbers are right, or are wrong, where it is the first or the last."""
+    for right_is, words in ((True, "right"), (False, "wrong")):
+        places = [[n for n, (r, g) in enumerate(zip(right, got)) if (r == g) is right_is] for right, got in pairs]
+        for end, last in (("first", False), ("last", True)):
+            if all(len(r) > 2 and each == [(len(r) - 1) * last] for each, (r, _) in zip(places, pairs)):
+                yield Misconception(f"only-the-{end}-{words}", f"Only the {end} number of each list is {words}.")
+
+
 def _one(numbers: Sequence[float]) -> float:
     """The number that all of these are; 0 if they differ."""
     first = numbers[0] if numbers else 0.0
@@ -162,9 +165,11 @@ def _one(numbers: Sequence[float]) -> float:
 
 
 def _numbers(value: Any) -> list[float] | None:
-    """The finite numbers of a number, or of nested lists of them; nothing of anything else."""
+    """The finite numbers of a number, or of nested lists of them; those of a dict by its keys."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return [float(value)] if abs(value) < 1e300 and math.isfinite(value) else None
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value)]
     if not isinstance(value, (list, tuple)):
         return None
     parts = [_numbers(part) for part in value]

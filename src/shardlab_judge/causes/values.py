@@ -5,7 +5,6 @@ What is said is what was seen: each relation is computed from all blocks, and no
 
 from __future__ import annotations
 
-import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from shardlab_judge.cases import Observed
-from shardlab_judge.causes import parts, sums
-from shardlab_judge.causes.blocks import Blocks, assembled, close, fits, held
+from shardlab_judge.causes import parts, shapes, sums
+from shardlab_judge.causes.blocks import Blocks, assembled, but, close, fits, held
 from shardlab_judge.question import Misconception
 
 Relation = Callable[[Observed, Blocks, np.ndarray], Misconception | None]
@@ -66,7 +65,7 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
     whole = assembled(blocks)
     for dimension, (long, short) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
         over = _axes_of(observed, long / short) if short and long > short else ""
-        if not over or _but(whole.shape, dimension) != _but(right.shape, dimension):
+        if not over or but(whole.shape, dimension) != but(right.shape, dimension):
             continue
         pieces = np.split(whole, long // short, axis=dimension)
         if all(close(piece, right) for piece in pieces):
@@ -85,11 +84,8 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Every value as many times too large, or too small, as there are devices along an axis."""
-    if not fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
-        return None
-    block, wanted = blocks[0][2], right[blocks[0][1]]
-    largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
-    ratio = float(np.real(block[largest] / wanted[largest])) if wanted.size and wanted[largest] else 0.0
+    mine, wanted = _at_largest(blocks, right)
+    ratio = float(np.real(mine / wanted)) if wanted else 0.0
     for factor, words in ((ratio, ("large", "added up")), (1 / ratio if ratio else 0.0, ("small", "averaged"))):
         if (over := _axes_of(observed, factor)) and _times(blocks, ratio, right):
             return Misconception(
@@ -98,6 +94,15 @@ def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
                 f"{over}. This happens when something is {words[1]} over them once too often.",
             )
     return None
+
+
+def _at_largest(blocks: Blocks, right: np.ndarray) -> tuple[Any, Any]:
+    """What the first device has where its right value is largest, and this; 0 where none of them is more than rounding."""
+    if not fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
+        return 0, 0
+    block, wanted = blocks[0][2], right[blocks[0][1]]
+    at = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else None
+    return (0, 0) if at is None else (block[at], wanted[at])
 
 
 def _times(blocks: Blocks, factor: complex, right: np.ndarray) -> bool:
@@ -159,52 +164,6 @@ def _unadded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
     return None
 
 
-def _stacked(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """Right blocks, one behind another in a dimension that the output does not have."""
-    block = blocks[0][2]
-    if block.ndim != right.ndim + 1 or block.shape[0] not in {size for _, size in observed.case.axes if size > 1}:
-        return None
-    if not all(any(_somewhere(np.concatenate([*each], d), right) for d in range(right.ndim)) for _, _, each in blocks):
-        return None
-    return Misconception(
-        "blocks-stacked",
-        f"The values are right, but {block.shape[0]} blocks are stacked in a new dimension. jax.lax.all_gather does that "
-        "without tiled=True, which puts them side by side.",
-    )
-
-
-def _somewhere(part: np.ndarray, right: np.ndarray) -> bool:
-    """Whether this is one of the equal parts into which an array can be cut."""
-    if not part.size or any(whole % some for whole, some in zip(right.shape, part.shape)):
-        return False
-    starts = itertools.product(*(range(0, whole, some) for whole, some in zip(right.shape, part.shape)))
-    cuts = (tuple(slice(s, s + n) for s, n in zip(start, part.shape)) for start in starts)
-    return any(close(part, right[cut]) for cut in cuts)
-
-
-def _another_shape(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """A part of the right output, or all of it with a dimension of length 1 more or less."""
-    whole = assembled(blocks)
-    if whole.shape == right.shape:
-        return None
-    if whole.size == right.size and [n for n in whole.shape if n > 1] == [n for n in right.shape if n > 1]:
-        if whole.ndim != right.ndim and close(whole.reshape(right.shape), right):
-            more = "too many" if whole.ndim > right.ndim else "too few"
-            return Misconception("dimension-of-length-1", f"The values are right, with one dimension of length 1 {more}.")
-        return None
-    for dimension, (short, long) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
-        if 0 < short < long and long % short == 0 and _but(whole.shape, dimension) == _but(right.shape, dimension):
-            pieces = np.split(right, long // short, axis=dimension)
-            part = next((n for n, piece in enumerate(pieces) if close(whole, piece)), None)
-            if part is not None:
-                return Misconception(
-                    "one-part-only",
-                    f"This is one of {long // short} parts of the right output, number {part} along dimension {dimension}. "
-                    "The others are on no device, or out_specs does not say that there are others.",
-                )
-    return None
-
-
 def _other_order(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """The right slices along a dimension, each once, at other places."""
     whole = assembled(blocks)
@@ -243,21 +202,18 @@ def _shifted(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
 
 def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Every value by one factor, or by one difference, from the right one."""
-    if not fits(blocks, right) or not np.abs(right).max(initial=0) > 1e-3:
+    mine, wanted = _at_largest(blocks, right)
+    if right.size < 2 or wanted == 0 or not np.isfinite(blocks[0][2]).all():
         return None
-    block, wanted = blocks[0][2], right[blocks[0][1]]
-    largest = np.unravel_index(np.argmax(np.abs(wanted)), wanted.shape) if wanted.size else ()
-    if right.size < 2 or not wanted.size or not np.isfinite(block).all() or wanted[largest] == 0:
-        return None
-    quotient = complex(block[largest] / wanted[largest])
-    ratio, apart = quotient.real, block[largest] - wanted[largest]
+    quotient, apart = complex(mine / wanted), mine - wanted
+    ratio = quotient.real
     if ratio and abs(quotient.imag) < 1e-4 * abs(ratio) and _times(blocks, ratio, right):
         words = "has the opposite sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
         return Misconception("constant-factor", f"Every value {words}: a factor is missing, or there is one too many.")
-    if np.iscomplexobj(block) and quotient and _times(blocks, quotient, right):
+    if np.iscomplexobj(mine) and quotient and _times(blocks, quotient, right):
         told = f"Every value is {quotient:.3g} times the right one: a complex factor is missing, or there is one too many."
         return Misconception("constant-factor", told)
-    if not np.iscomplexobj(block) and held(blocks, right + apart):
+    if not np.iscomplexobj(mine) and held(blocks, right + apart):
         return Misconception(
             "constant-added",
             f"Every value is the right one plus {apart:.4g}: a constant is missing, or there is one too many.",
@@ -374,9 +330,10 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 
 RELATIONS: tuple[Relation, ...] = (
-    _side_by_side, _an_argument, _stacked, _another_shape, _transposed, _elsewhere, _first_only, _in_proportion, _unadded,
-    _other_order, _shifted, parts.conjugated, _rounded, _by_a_constant, _of_one_kind, parts.parts_in_other_places,
-    sums.change_of_an_argument, sums.other_weights, _by_slice, _at_edges, _some_devices,
+    _side_by_side, _an_argument, shapes.stacked, shapes.another_shape, shapes.too_short, _transposed, _elsewhere,
+    _first_only, _in_proportion, _unadded, _other_order, _shifted, parts.conjugated, _rounded, _by_a_constant, _of_one_kind,
+    parts.parts_in_other_places, sums.change_of_an_argument, sums.other_weights, sums.neighbours, sums.other_terms,
+    _by_slice, _at_edges, _some_devices,
 )  # fmt: skip
 """Tried in this order: what says most of the program comes first."""
 
@@ -394,7 +351,3 @@ def _runs(axes: list[tuple[str, int]]) -> Iterator[list[tuple[str, int]]]:
     """One axis, then several."""
     yield from ([axis] for axis in axes)
     yield from (axes[i:j] for i in range(len(axes)) for j in range(i + 2, len(axes) + 1))
-
-
-def _but(shape: tuple[int, ...], dimension: int) -> tuple[int, ...]:
-    return shape[:dimension] + shape[dimension + 1 :]

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shardlab_judge import responses
+from shardlab_judge.causes.called import in_powers
+from shardlab_judge.causes.called import where as where_wrong
 from shardlab_judge.causes.returned import likely
-from shardlab_judge.causes.returned import where as where_wrong
 from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.value import matches
 from shardlab_judge.question import Draw, Item, Judged, Misconception, Response, Setting
@@ -108,9 +109,17 @@ class CallsItem(Item):
         finding = Finding(self.name, self.first, f"{self.name} is wrong in {count}", right, got, where)
         known = _calls_misconception(self, calls, returned)
         if known is None and all("value" in returned[n] for n in wrong):
-            known = likely([rights[n] for n in wrong], [returned[n]["value"] for n in wrong])
-            known = known or where_wrong(calls, wrong, [*inspect.signature(self.oracle).parameters])
+            known = _relation(self, calls, wrong, rights, [returned[n]["value"] for n in wrong])
         return {}, [explained(finding, known)]
+
+
+def _relation(
+    item: CallsItem, calls: Sequence[Arguments], wrong: Sequence[int], rights: Sequence[Any], got: Sequence[Any]
+) -> Misconception | None:
+    """How what was returned in the calls that went wrong relates to what is right, or to the arguments."""
+    names, due = [*inspect.signature(item.oracle).parameters], [rights[n] for n in wrong]
+    found = likely(due, got) or in_powers([calls[n] for n in wrong], due, got, names)
+    return found or where_wrong(calls, wrong, names)
 
 
 def admit_calls(asked: Mapping[str, Any], raw: Any) -> Response:

@@ -18,6 +18,7 @@ from shardlab_judge import responses
 from shardlab_judge.findings import checked, explained, placed_as, raised, short, spec_text
 from shardlab_judge.launches import Global, Launch, Seen, arrays_in, seen
 from shardlab_judge.question import Check, Item, Judged, Misconception, Response, Setting
+from shardlab_judge.rights import holds
 from shardlab_judge.verdict import Finding
 
 Difference = tuple[str, str, str, str]
@@ -210,18 +211,11 @@ def _explained(item: ProcessesItem, finding: Finding, observed: Seen) -> Finding
 
 def _misconception(item: ProcessesItem, observed: Seen, letter: str) -> Misconception | None:
     for known in item.misconceptions:
-        if known.when is not None and _holds(known.when, observed):
+        if known.when is not None and holds(known.when, observed):
             return known
         if letter == "V" and known.like is not None and _equals(item, observed, known.like):
             return known
     return None
-
-
-def _holds(when: Callable[[Any], bool], observed: Seen) -> bool:
-    try:
-        return bool(when(observed))
-    except Exception:  # a predicate over arrays that these processes did not return
-        return False
 
 
 def _equals(item: ProcessesItem, observed: Seen, wrong: Callable[..., Any]) -> bool:

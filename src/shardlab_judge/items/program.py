@@ -23,8 +23,9 @@ from shardlab_judge.causes.misconceptions import is_barred
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.costs import HUNDREDTH, Cost, excess
 from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, placed_as, raised, spec_text
-from shardlab_judge.inputs import hidden_inputs, wide
+from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.question import Check, Item, Judged, Response, Setting
+from shardlab_judge.rights import rights
 from shardlab_judge.verdict import Finding
 
 MODULE = 256 * 1024
@@ -40,6 +41,8 @@ class ProgramItem(Item):
     Args:
         oracle: slow, plain NumPy on the global inputs; returns one array or a tuple of them. Without one, because more than
             one output is right, a check for V says what is wrong.
+        rights: in place of an oracle, the right outputs where these depend on the mesh too: a function of what was
+            `Observed`.
         checks: what this question looks at besides, each with the item and what was `Observed`.
         cases: the public cases, on at least two mesh shapes.
         draw: one further case from a random generator.
@@ -52,12 +55,14 @@ class ProgramItem(Item):
         most: how many collectives may run, all executions counted; unless given, only their bytes matter.
         deepest: in a case, how many collectives may wait for one another; unless given, any number.
         manual: whether it must be written with `jax.shard_map`, and not be left to the compiler.
-        names: of the global inputs, the values on the way to the output by name, in order. Of wrong values without a known
-            cause it is said which of these the program still has. What a loop computes has a name for each round, such as
-            `the loss in step 2 of 5`; what a pipeline computes is one value, stages by parts of the batch.
+        names: of the global inputs, and with `rights` of what was `Observed` before them, the values on the way to the
+            output by name, in order. Of wrong values without a known cause it is said which of these the program still has.
+            What a loop computes has a name for each round, such as `the loss in step 2 of 5`; what a pipeline computes is
+            one value, stages by parts of the batch.
     """
 
     oracle: Callable[..., Any] | None = dataclasses.field(default=None, kw_only=True)
+    rights: Callable[[Observed], tuple[np.ndarray, ...]] | None = dataclasses.field(default=None, kw_only=True)
     checks: tuple[Check, ...] = dataclasses.field(default=(), kw_only=True)
     cases: tuple[Case, ...] = dataclasses.field(kw_only=True)
     draw: Callable[[random.Random], Case] | None = dataclasses.field(default=None, kw_only=True)
@@ -183,32 +188,24 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
         found = next(_differences(letter, item, observed, cost), None)
         if found is not None:
             found = dataclasses.replace(found, where=case.title, moves=moves(observed) if letter == "H" else ())
+            names = partial(item.names, observed) if item.names is not None and item.rights is not None else item.names
             known = recognised(item, observed, letter, cost)
             if known is None and letter == "V" and _of_right_shapes(item, observed):
                 known = repairs.likely(module, observed, lambda made: _is_right(item, made))
-            if known is None and letter == "V" and item.names is not None:
-                known = stages.likely(item.names, module, observed)
+            if known is None and letter == "V" and names is not None:
+                known = stages.likely(names, module, observed)
             findings.append(explained(found, known))
     return findings
 
 
 def _of_right_shapes(item: ProgramItem, observed: Observed) -> bool:
     """Whether only its values are wrong."""
-    if item.oracle is None or _is_right(item, observed):
-        return False
-    return [p.shape for p in observed.placements] == [right.shape for right in oracle_outputs(item, observed)]
+    shapes = [right.shape for right in rights(item, observed)]
+    return [p.shape for p in observed.placements] == shapes and not _is_right(item, observed)
 
 
 def _is_right(item: ProgramItem, observed: Observed) -> bool:
-    return next(unequal(item, observed, *oracle_outputs(item, observed)), None) is None
-
-
-def oracle_outputs(item: ProgramItem, observed: Observed) -> tuple[np.ndarray, ...]:
-    """What the oracle returns, as a tuple, computed in double precision where the inputs are floats."""
-    if item.oracle is None:
-        raise ValueError(f"more than one output of {item.name} is right")
-    outputs = item.oracle(*map(wide, observed.inputs))
-    return tuple(map(np.asarray, outputs if isinstance(outputs, tuple) else (outputs,)))
+    return next(unequal(item, observed, *rights(item, observed)), None) is None
 
 
 def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost | None) -> Iterator[Finding]:
@@ -253,8 +250,8 @@ def _values(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     if item.manual and not observed.manual:
         what = "Your program leaves to the compiler what you should write yourself."
         yield Finding(item.name, "V", what, expected="a jax.shard_map that sends what must move", got="left to the compiler")
-    elif item.oracle is not None:
-        yield from unequal(item, observed, *oracle_outputs(item, observed))
+    elif right := rights(item, observed):
+        yield from unequal(item, observed, *right)
 
 
 def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Iterator[Finding]:
@@ -349,5 +346,5 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
 
 def _right_shape(item: ProgramItem, observed: Observed, n: int) -> tuple[int, ...]:
     """The shape that an output should have; its own, where more than one output is right."""
-    rights = () if item.oracle is None else oracle_outputs(item, observed)
-    return rights[n].shape if len(rights) == len(observed.placements) else observed.placements[n].shape
+    right = rights(item, observed)
+    return right[n].shape if len(right) == len(observed.placements) else observed.placements[n].shape

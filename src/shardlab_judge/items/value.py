@@ -12,6 +12,7 @@ from shardlab_judge import responses
 from shardlab_judge.domain import Domain, Reading, domain_of
 from shardlab_judge.findings import explained, short, shown
 from shardlab_judge.question import Item, Judged, Misconception, Response, Setting, WrongValues
+from shardlab_judge.rights import holds
 from shardlab_judge.verdict import Finding
 
 DIFFERENT = "was different from what you predicted."
@@ -196,14 +197,7 @@ def _value_misconception(item: ValueItem, got: Any) -> Misconception | None:
 
 def is_like(like: Any, got: Any, rtol: float) -> bool:
     """Whether an answer is a known wrong one: a value, or what a predicate holds of."""
-    return _holds(like, got) if callable(like) else matches(like, got, rtol)
-
-
-def _holds(predicate: Callable[[Any], bool], got: Any) -> bool:
-    try:
-        return bool(predicate(got))
-    except Exception:  # a value of another type than the predicate was written for, or without an entry that it asks for
-        return False
+    return holds(like, got) if callable(like) else matches(like, got, rtol)
 
 
 def matches(right: Any, got: Any, rtol: float) -> bool:

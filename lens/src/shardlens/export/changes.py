@@ -29,19 +29,11 @@ _COMPARISONS = {"LT": ("LE", "<", "<="), "LE": ("LT", "<=", "<"), "GT": ("GE", "
 _TRANSFORMS = {
     "FFT": ("IFFT", "transform", "an inverse transform"), "IFFT": ("FFT", "inverse transform", "a transform"),
 }  # fmt: skip
+_NARROW = frozenset({"bf16", "f16"})
 _ORDER = (
-    "devices",
-    "all-reduce",
-    "other way",
-    "permute",
-    "transform",
-    "comparison",
-    "mask",
-    "over a block",
-    "of f",
-    "i32",
-    "",
-)
+    "each rounding", "rounding", "devices", "all-reduce", "other way", "permute", "transform", "comparison", "mask",
+    "over a block", "of f", "i32", "",
+)  # fmt: skip
 _ALONE = frozenset({"stablehlo.all_reduce", "stablehlo.collective_permute"})
 """Collectives whose result has the shape of what they are given."""
 
@@ -104,6 +96,8 @@ def _changes(operations: Iterable[ir.Operation]) -> Iterator[tuple[str, Change]]
             yield from _computed(operation)
         if operation.name == "stablehlo.constant":
             yield from _counted(operation)
+        if operation.name == "stablehlo.convert":
+            yield from _rounded(operation)
         if operation.name == "stablehlo.collective_permute":
             said = f"its collective-permute of {_shape(operation)} went the other way"
             yield said, partial(_turned, operation)
@@ -163,6 +157,20 @@ def _counted(operation: ir.Operation) -> Iterator[tuple[str, Change]]:
     for other in (now - 1, now + 1):
         said = f"the whole number {now}, where it stands for an index or a number of rounds, were {other} in one place"
         yield said, partial(_set, operation, "value", f"dense<{other}> : tensor<i32>")
+
+
+def _rounded(operation: ir.Operation) -> Iterator[tuple[str, Change]]:
+    """A number that is made narrow and wide again."""
+    kind, given = (str(ir.RankedTensorType(value.type).element_type) for value in (*operation.results, *operation.operands))
+    back = [use.owner.operation for use in operation.results[0].uses]
+    alike = all(e.name == operation.name and e.results[0].type == operation.operands[0].type for e in back)
+    if kind in _NARROW and alike:
+        yield f"one rounding of {given} to {kind} were left out", partial(_kept, operation, back)
+
+
+def _kept(operation: ir.Operation, back: Iterable[ir.Operation]) -> None:
+    for each in back:
+        each.results[0].replace_all_uses_with(operation.operands[0])
 
 
 def _turned(permute: ir.Operation) -> None:

@@ -162,3 +162,21 @@ def out_left():
             return jax.lax.all_to_all(block, "x", split_axis=0, concat_axis=1, tiled=True)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
+
+
+@wrong("-", 5.75)
+def permutes_and_a_sum():
+    """What permutes save is no room for a sum that nobody needs."""
+    import jax.numpy as jnp
+
+    def to_heads(mesh, x):
+        def body(block):
+            n, d, (t, h, k) = mesh.shape["x"], jax.lax.axis_index("x"), block.shape
+            mine = block.reshape(t, n, h // n, k)
+            whole = jnp.zeros((n, t, h // n, k), block.dtype).at[d].set(mine[:, d])
+            for i in range(1, n):
+                came = jax.lax.ppermute(mine[:, (d + i) % n], "x", [(j, (j + i) % n) for j in range(n)])
+                whole = whole.at[(d - i) % n].set(came)
+            return whole.reshape(n * t, h // n, k) + 0 * jax.lax.psum(block[0, 0], "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)

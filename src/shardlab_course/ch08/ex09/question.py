@@ -5,7 +5,7 @@ from __future__ import annotations
 from shardlab_course.ch08.ex09 import oracle as of
 from shardlab_course.ch08.shared import LINE, ROWS, WIDE, Shapes, program, unchanged
 from shardlab_course.shared.manual import LEFT
-from shardlab_course.shared.sent import sends_a_part
+from shardlab_course.shared.sent import little_beside, sends_a_part
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 OTHER_WAY_ROUND = (
@@ -32,14 +32,18 @@ EXCHANGE = (
         2, error="to equal x.shape"),
 )  # fmt: skip
 
+ALONE = (little_beside("exchange", 0, "all-to-all", "collective-permute"),)
+"""Permutes send less than an all-to-all, whose price has a device's own part: that is no room for anything else."""
 CUBES: Shapes = ((LINE, (16, 16, 3)), (WIDE, (12, 8, 5)))
 
 QUESTION = Question(
     "8.9", "Who holds what, transposed", difficulty=3, minutes=25,
     known_as="the exchange of DeepSpeed Ulysses (Jacobs and others, 2023)",
     items=(
-        program("to_heads", {"V": 1.5, "S": 0.75, "H": 1.25}, unchanged, CUBES, ROWS, (None, "x"), of.cube, EXCHANGE),
-        program("to_tokens", {"V": 1.5, "S": 0.75, "H": 1.25}, unchanged, CUBES, (None, "x"), ROWS, of.cube, EXCHANGE),
+        program("to_heads", {"V": 1.5, "S": 0.75, "H": 1.25}, unchanged, CUBES, ROWS, (None, "x"), of.cube, EXCHANGE,
+                checks=ALONE),
+        program("to_tokens", {"V": 1.5, "S": 0.75, "H": 1.25}, unchanged, CUBES, (None, "x"), ROWS, of.cube, EXCHANGE,
+                checks=ALONE),
     ),
     hints=(
         "The global array does not change at all: not a value, not an index. What changes is who holds which part of it.",

@@ -187,3 +187,13 @@ def untiled():
             return jnp.fft.fft(block, axis=0)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
+
+
+@wrong("cut-and-whole", 0)
+def columns_before_and_after():
+    def slab_fft(mesh, x):
+        def body(block):
+            block = lax.all_to_all(jnp.fft.fft(block, axis=0), "x", 1, 0, tiled=True)
+            return jnp.fft.fft(block, axis=0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)

@@ -10,15 +10,18 @@ from shardlab_course.ch13.shared import (
     PLANE,
     SWAPPED,
     TRANSFORM,
+    TWICE,
     UNTILED,
     WIDE,
     all_of_it,
     count,
+    holds,
     if_right,
     lies,
     own_transform,
     transformed,
     transforms,
+    twice,
 )
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
@@ -45,6 +48,7 @@ SLAB = (
         "one-dimension-twice", "The same dimension is transformed twice; after the exchange the other one has to be "
                                "transformed.",
         1, like=transformed(1, 1)),
+    WrongValues("cut-and-whole", TWICE, 1, when=lambda o: holds(o, twice(o))),
     WrongValues(
         "rows-again",
         "After the exchange the last dimension was transformed again. That dimension is cut now; the columns are whole, "

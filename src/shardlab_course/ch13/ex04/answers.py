@@ -402,3 +402,18 @@ def exchanged_by_hops():
             return jnp.fft.ifft(back.reshape(rows, m)).real
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x")), out_specs=P("x"))(density, k1)
+
+
+@wrong("cut-and-whole", 0)
+def columns_before_and_after():
+    def poisson(mesh, density):
+        k0, k1 = (2 * jnp.pi * jnp.fft.fftfreq(n) for n in density.shape)
+
+        def body(block, k1):
+            waves = jnp.fft.fft(lax.all_to_all(jnp.fft.fft(block, axis=0), "x", 1, 0, tiled=True), axis=0)
+            square = k0[:, None] ** 2 + k1[None, :] ** 2
+            waves = -waves / jnp.where(square == 0, jnp.inf, square)
+            waves = lax.all_to_all(jnp.fft.ifft(waves, axis=0), "x", 0, 1, tiled=True)
+            return jnp.fft.ifft(waves, axis=1).real
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x")), out_specs=P("x"))(density, k1)

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from shardlab_course.ch13.shared import LINE, ROWS, WIDE, holds, inverse, right, transformed, whole, wide
+from shardlab_course.ch13.shared import LINE, ROWS, WIDE, holds, inverse, right, transformed, twice, whole, wide
 from shardlab_judge.cases import Case, Input, Observed
 from shardlens import Axes
 
@@ -34,9 +34,19 @@ def potential(density: np.ndarray) -> np.ndarray:
 
 def solved(density: np.ndarray, k0: np.ndarray, k1: np.ndarray) -> np.ndarray:
     """The field for these wavenumbers, without the one that is zero."""
+    return _field(transformed(0, 1)(density), k0, k1)
+
+
+def _field(spectrum: np.ndarray, k0: np.ndarray, k1: np.ndarray) -> np.ndarray:
     squares = k0[:, None] ** 2 + k1[None, :] ** 2
     squares[squares == 0] = math.inf
-    return inverse(-transformed(0, 1)(density) / squares).real
+    return inverse(-spectrum / squares).real
+
+
+def transformed_twice(o: Observed) -> bool:
+    """Whether it is the field of a density whose rows were transformed nowhere, and its columns twice."""
+    spectrum = twice(o)
+    return holds(o, _field(spectrum, *map(frequencies, spectrum.shape)))
 
 
 def steps(density: np.ndarray) -> dict[str, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shardlab_course.ch13.ex04 import oracle as of
-from shardlab_course.ch13.shared import LINE, SWAPPED, UNTILED, WIDE, all_of_it, count, if_right, lies
+from shardlab_course.ch13.shared import LINE, SWAPPED, TWICE, UNTILED, WIDE, all_of_it, count, if_right, lies
 from shardlab_course.shared.sent import little_beside, part
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
@@ -42,6 +42,7 @@ POISSON = (
     WrongValues(
         "sign-of-the-laplacian", "Two derivatives of exp(ikx) give the factor (ik)² = -k²; the minus is missing.",
         1, like=of.flipped),
+    WrongValues("cut-and-whole", TWICE, 1, when=of.transformed_twice),
     WrongValues(
         "frequency-is-no-wavenumber",
         "fftfreq counts waves per point; the derivative needs radians, 2π times as much.", 1, like=of.without_pi),

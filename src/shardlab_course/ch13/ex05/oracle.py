@@ -26,6 +26,22 @@ def conjugate_gradients(matrix: np.ndarray, b: np.ndarray) -> np.ndarray:
     return iterated()(matrix, b)
 
 
+def steps(matrix: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
+    """The solution, the residual and the direction after each round."""
+    found: dict[str, np.ndarray] = {}
+    x, r, p = np.zeros_like(b), b, b
+    for n in range(1, STEPS + 1):
+        along = r @ r / (p @ matrix @ p)
+        x, before, r = x + along * p, r @ r, r - along * (matrix @ p)
+        p = r + r @ r / before * p
+        found |= {
+            f"the solution after round {n}": x,
+            f"the residual after round {n}": r,
+            f"the direction after round {n}": p,
+        }
+    return found
+
+
 def lonely_sums(o: Observed) -> bool:
     """Whether each device summed over its own entries only."""
     return holds(o, iterated(own=dict(o.case.axes)["x"])(*wide(o)))

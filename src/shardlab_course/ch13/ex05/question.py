@@ -87,7 +87,7 @@ QUESTION = Question(
         ValueItem("loop", {"P": 5}, predicted=True,
                   misconceptions=LOOP, key={"gathered": 256, "runs": 19, "bytes": 1588}),
         ProgramItem("cg", {"V": 3.5, "S": 1.5, "H": 5}, oracle=of.conjugate_gradients,
-                    misconceptions=SOLVER, rtol=1e-4,
+                    names=of.steps, misconceptions=SOLVER, rtol=1e-4,
                     atol=1e-5, tolerance="six rounds of float32 dot products, each in another order",
                     slack=of.before_the_loop, slack_reason="b is gathered, or multiplied, before the loop",
                     cases=(of.system(LINE, 64), of.system(WIDE, 40), of.system(TALL, 48)), draw=of.draw_system),

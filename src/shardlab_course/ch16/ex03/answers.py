@@ -141,3 +141,12 @@ def kept():
 def without_jit():
     def append(mesh, K, new, at):
         return on_blocks(mesh, guarded)(K, new, at)
+
+
+@wrong("edge-of-a-block", 0.5)
+def first_place_forgotten():
+    def write(k, new, at):
+        own = place(k, at)
+        return jax.lax.cond((own > 0) & (own < k.shape[1]), lambda k: update(k, new, own), lambda k: k, k)
+
+    append = jitted(write)

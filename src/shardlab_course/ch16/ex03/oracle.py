@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from shardlab_course.ch16.shared import drawn_mesh, position
+from shardlab_course.shared.rings import whole
 from shardlab_judge.cases import Case, Input, Observed
+from shardlab_judge.items.program import ProgramItem, unequal
+from shardlab_judge.rights import rights
+from shardlab_judge.verdict import Finding
 from shardlens import Axes, Spec
 
 POSITIONS: Spec = (None, "x")
@@ -58,6 +62,26 @@ def every_block_written(o: Observed) -> bool:
         places.sum() == 1 and np.array_equal(block[:, places][:, 0], new)
         for places, (_, _, block) in zip(changed, o.shards[0], strict=True)
     )
+
+
+def at_edges(o: Observed) -> Iterator[Observed]:
+    """The same where the position is the first or the last one of a block, or follows its last."""
+    K, new, at = o.inputs
+    m = K.shape[1] // dict(o.case.axes)["x"]
+    for edge in (m, 2 * m - 1, 2 * m):
+        assert o.on is not None
+        yield o.on((K, new, np.asarray(edge % K.shape[1], at.dtype)))
+
+
+def wrong_at_an_edge(item: ProgramItem, o: Observed) -> Iterator[Finding]:
+    """What is wrong there."""
+    for seen in at_edges(o):
+        yield from unequal(item, seen, *rights(item, seen))
+
+
+def only_at_edges(o: Observed) -> bool:
+    """Whether it is right at this position, and wrong at one of those."""
+    return whole(o, append(*o.inputs)) and not all(whole(seen, append(*seen.inputs)) for seen in at_edges(o))
 
 
 def case(mesh: Axes, batch: int, length: int, width: int) -> Case:

@@ -6,7 +6,7 @@ from shardlab_course.ch16.ex03 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
-from shardlab_judge.question import Question, WrongCost, WrongValues
+from shardlab_judge.question import Check, Question, WrongCost, WrongValues
 
 BEYOND = (
     WrongValues("beyond-is-dropped", "A scatter, as in `.at[...].set`, drops what lies beyond the end. "
@@ -31,6 +31,9 @@ APPEND = (
     WrongValues(
         "every-device-writes", "Every device wrote the new vectors. A start that lies outside of a block is moved inside, "
         "so a device without this position has to write back what was there.", 2, when=of.every_block_written),
+    WrongValues(
+        "edge-of-a-block", "Inside a block the position is right, but not at a block's first or last place, or just behind "
+        "it. A block of m positions has the places 0 to m - 1.", 2, when=of.only_at_edges, breaks=True),
     WrongCost(
         "communicates-for-nothing", "Something moved. The device that has the position also has the new vectors, so no "
         "byte has to move.", 2, when=lambda o: o.price > 0),
@@ -45,7 +48,8 @@ QUESTION = Question(
         ValueItem("beyond", {"P": 0.5}, predicted=True, key="clamps", words=("clamps", "drops", "raises", "wraps"),
                   misconceptions=BEYOND),
         ProgramItem("append", {"V": 3, "S": 1, "H": 2, "M": 2.5}, oracle=of.append, manual=True, misconceptions=APPEND,
-                    draw=of.draw, cases=(of.case(LINE, 3, 64, 6), of.case(WIDE, 2, 40, 5))),
+                    checks=(Check("V", of.wrong_at_an_edge),), draw=of.draw,
+                    cases=(of.case(LINE, 3, 64, 6), of.case(WIDE, 2, 40, 5))),
     ),
     hints=(
         "Which device has position `at`, and at which place of its own block? What must the other devices do?",

@@ -45,6 +45,11 @@ def scored(q: np.ndarray, K: np.ndarray, length: np.ndarray | int, scaled: bool 
     return scores
 
 
+def steps(q: np.ndarray, K: np.ndarray, V: np.ndarray, length: np.ndarray) -> dict[str, np.ndarray]:
+    """The scores against all positions, the padding's too."""
+    return {"the scores": scored(q, K, K.shape[2])[:, :, 0]}
+
+
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Of rows."""
     weights = np.exp(scores - scores.max(-1, keepdims=True))

@@ -56,7 +56,7 @@ QUESTION = Question(
     known_as="flash-decoding (Dao and others, 2023)",
     items=(
         ProgramItem("attend", {"V": 5.5, "S": 2, "H": 6.5}, oracle=of.attend, manual=True, misconceptions=ATTEND,
-                    draw=of.draw, rtol=1e-3, atol=1e-3,
+                    draw=of.draw, rtol=1e-3, atol=1e-3, names=of.steps,
                     tolerance="scores of about a hundred in float32, whose exponentials keep four digits",
                     cases=(of.case(LINE, 2, 4, 64, 16, "long"), of.case(WIDE, 3, 2, 48, 16, "long", large=True),
                            of.case(LINE, 3, 4, 64, 16, "short"))),

@@ -133,3 +133,11 @@ def varying():
     def top_four(part):
         values, ids = (jax.lax.all_gather(a, "x", axis=1, tiled=True) for a in of_part(part))
         return chosen(values, ids)
+
+
+@wrong("another-part-size", 0)
+def eight_tokens_each():
+    @on_parts
+    def top_four(part):
+        values, ids = jax.lax.top_k(part, 4)
+        return chosen(together(values), together(ids + jax.lax.axis_index("x") * 8))

@@ -32,6 +32,13 @@ def in_part(logits: np.ndarray, n: int) -> np.ndarray:
     return np.asarray(top_four(logits)[1] % (logits.shape[1] // n))
 
 
+def other_part_size(o: Observed) -> bool:
+    """Whether each part's numbers begin at a multiple of something else than the size of a part."""
+    values, ids = top_four(o.inputs[0])
+    m = o.inputs[0].shape[1] // devices(o)
+    return any(same(o, [values, ids % m + ids // m * size]) for size in range(1, 2 * m) if size != m)
+
+
 def among_candidates(logits: np.ndarray, n: int) -> np.ndarray:
     """Places among the candidates of all parts, one part after the other."""
     return top_four(candidates(logits, n, 4))[1]

@@ -12,6 +12,9 @@ TOP = (
         "numbers-in-the-part", "The largest logits are right, and the token numbers count from the beginning of a device's "
         "part.", 2, when=of.with_ids(of.in_part)),
     WrongValues(
+        "another-part-size", "The numbers of each part begin at a multiple of something else than the part's size. Add the "
+        "device's place along x times the number of logits in a part.", 2, when=of.other_part_size),
+    WrongValues(
         "places-among-candidates", "The largest logits are right, and the numbers are places among the gathered candidates. "
         "Look up which tokens these are.", 3, when=of.with_ids(of.among_candidates)),
     WrongValues(

@@ -168,3 +168,8 @@ def gathers():
 @wrong("promise-not-proved", 0)
 def varying():
     accept = acceptance(in_part)
+
+
+@wrong("none-when-all-agree", 0)
+def first_difference_alone():
+    accept = acceptance(count=lambda agree: jnp.argmin(agree, axis=1).astype(jnp.int32))

@@ -50,6 +50,13 @@ def all_agreements(logits: np.ndarray, draft: np.ndarray) -> Pair:
     return with_count(chosen, (draft == chosen[:, :-1]).sum(1))
 
 
+def none_when_all_agree(logits: np.ndarray, draft: np.ndarray) -> Pair:
+    """The first difference, and 0 where there is none."""
+    chosen = logits.argmax(-1)
+    agree = draft == chosen[:, :-1]
+    return with_count(chosen, np.where(agree.all(1), 0, prefix(agree)))
+
+
 def own_token_counted(logits: np.ndarray, draft: np.ndarray) -> Pair:
     """A count that is one too large, with the right token."""
     count, token = accept(logits, draft)

@@ -21,6 +21,9 @@ ACCEPT = (
         "agreements-counted", "All agreements were counted. After the first difference they say nothing: there the target "
         "continued a text that it would not have written.", 1, like=of.all_agreements),
     WrongValues(
+        "none-when-all-agree", "Where the target agrees with all proposals, the count is 0, as argmin's is where all values "
+        "are equal. Add one more place, at which nothing agrees.", 2, like=of.none_when_all_agree),
+    WrongValues(
         "last-of-equals", "Among equal logits the token with the highest number was taken, but the exercise asks for the "
                           "lowest.", 2,
         like=of.last_of_equals),

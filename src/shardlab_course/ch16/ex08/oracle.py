@@ -89,13 +89,15 @@ def floats_move(o: Observed) -> bool:
 
 
 def scale_fixed(o: Observed) -> bool:
-    """Whether much smaller or larger numbers give another sum, and not the first one times their factor."""
+    """Whether much smaller or larger numbers give another sum, and not the first one times or by their factor."""
     if o.on is None:
         return False
     first, *others = (o.on((o.inputs[0] * by,)).shards[0][0][2] for by in (1, *FACTORS))
-    follows = all(np.array_equal(first * by, made, equal_nan=True) for by, made in zip(FACTORS, others))
-    unchanged = all(np.array_equal(first, made, equal_nan=True) for made in others)
-    return not follows and not unchanged
+
+    def follows(power: int) -> bool:
+        return all(np.array_equal(first * by**power, made, equal_nan=True) for by, made in zip(FACTORS, others))
+
+    return not any(map(follows, (1, 0, -1)))
 
 
 def most(o: Observed) -> float:

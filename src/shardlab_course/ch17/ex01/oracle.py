@@ -80,13 +80,6 @@ def undivided(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.asarray(np.exp(scores - scores.max(1, keepdims=True)) @ V)
 
 
-def without_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Attention whose scores are not divided by the root of the number of features."""
-    scores = Q @ K.T
-    weights = np.exp(scores - scores.max(1, keepdims=True))
-    return np.asarray(weights @ V / weights.sum(1, keepdims=True))
-
-
 def maxima(rng: np.random.Generator, shape: tuple[int, ...], _: object) -> np.ndarray:
     """Largest scores; those of two parts are several units apart."""
     return np.asarray(rng.uniform(-6, 6, shape))

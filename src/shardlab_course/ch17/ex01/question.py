@@ -5,7 +5,19 @@ from __future__ import annotations
 import functools
 
 from shardlab_course.ch17.ex01 import oracle as of
-from shardlab_course.ch17.shared import IN_PARTS, LINE, ROUNDING, UNSEEN, WIDE, attention, overflowed, scores_bytes
+from shardlab_course.ch17.misconceptions import UNSCALED
+from shardlab_course.ch17.shared import (
+    IN_PARTS,
+    LINE,
+    ROUNDING,
+    UNSEEN,
+    WIDE,
+    attention,
+    overflowed,
+    scores_bytes,
+    states,
+    without_root,
+)
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
@@ -14,7 +26,7 @@ MERGE = (
         "parts-added-as-they-are", "The sums of both parts were added although they stand under different maxima. Multiply "
         "each with exp(its maximum - the new maximum) first.", 2, like=of.added),
     WrongValues(
-        "weighted-sum-not-rescaled", "Only the sum of exponentials was brought to the new maximum. The weighted sum "
+        "weighted-sum-not-rescaled", "Only the sum of exponentials was rescaled to the new maximum. The weighted sum "
         "has the same unit, and needs the same factor.", 2, like=of.total_alone),
     WrongValues(
         "factors-exchanged", "Each part was multiplied with the other part's factor. A part's factor is exp(its own "
@@ -32,13 +44,12 @@ BLOCKWISE = (
     WrongValues(
         "never-divided", "The weighted sum was never divided by the sum of exponentials.", 1, like=of.undivided),
     WrongValues(
-        "scores-not-scaled", "The scores were not divided by the square root of the number of features.", 1,
-        like=of.without_root),
+        "scores-not-scaled", UNSCALED, 1, like=functools.partial(without_root, causal=False)),
     WrongValues(
         "masked", "Each query sees only the keys up to its own. In this exercise it sees all keys.", 1, like=attention),
     WrongValues(
-        "no-maximum-subtracted", "Some values are not numbers: float32 cannot hold exp(100). Subtract the largest score so "
-        "far.", 2,
+        "no-maximum-subtracted", "Some values are not numbers: float32 cannot hold exp(100). In every exponent, "
+        "subtract the largest score so far.", 2,
         when=overflowed),
     WrongCost(
         "all-scores-at-once", "A device made the scores of its queries against all keys in one array. Its bytes grow with "
@@ -52,6 +63,7 @@ QUESTION = Question(
         ProgramItem("merge", {"V": 4, "S": 1}, oracle=of.merge, misconceptions=MERGE, draw=of.draw_merge,
                     cases=(of.merge_case(LINE, 24, 5), of.merge_case(WIDE, 16, 6))),
         ProgramItem("blockwise", {"V": 3, "S": 1, "M": 3}, oracle=functools.partial(attention, causal=False), checks=UNSEEN,
+                    names=functools.partial(states, causal=False),
                     misconceptions=BLOCKWISE, draw=of.draw_blocks, rtol=1e-3, atol=1e-4, tolerance=ROUNDING,
                     cases=(IN_PARTS(LINE, 512, 8), IN_PARTS(WIDE, 640, 6))),
     ),

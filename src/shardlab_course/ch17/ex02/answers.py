@@ -162,3 +162,11 @@ def adds_up_zeros():
         return state[2] / state[1][:, None]
 
     ring_attention = on_rows(body)
+
+
+@wrong("scores-not-scaled", 0)
+def features_not_counted():
+    scaled = ring(positions)
+
+    def ring_attention(mesh, Q, K, V):
+        return scaled(mesh, Q * Q.shape[1] ** 0.5, K, V)

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from shardlab_course.ch17.ex02 import oracle as of
-from shardlab_course.ch17.misconceptions import GATHERED, NO_NUMBERS, OPEN, SUMMED
-from shardlab_course.ch17.shared import LINE, ROUNDING, UNSEEN, WIDE, attention, attention_case, draw_attention, of_devices
+from shardlab_course.ch17.misconceptions import GATHERED, NO_NUMBERS, OPEN, SUMMED, UNSCALED
+from shardlab_course.ch17.shared import (
+    LINE,
+    ROUNDING,
+    UNSEEN,
+    WIDE,
+    attention,
+    attention_case,
+    draw_attention,
+    of_devices,
+    states,
+    without_root,
+)
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
@@ -35,6 +46,7 @@ RING = (
         "values-stay", "Keys travel, but the weights of every block met the device's own values. Keys and values travel "
         "together.", 1,
         when=of_devices(of.values_stay)),
+    WrongValues("scores-not-scaled", UNSCALED, 1, like=without_root),
     NO_NUMBERS, GATHERED, SUMMED,
     WrongCost(
         "one-hop-too-many", "n - 1 hops bring every block to every device; one more hop returns each block to its own "
@@ -46,7 +58,7 @@ QUESTION = Question(
     "17.2", "Keys go round", difficulty=4, minutes=50, known_as="ring attention (Liu and others, 2023)",
     items=(
         ProgramItem("ring_attention", {"V": 5, "S": 2, "H": 5, "M": 3}, oracle=attention, manual=True, checks=UNSEEN,
-                    misconceptions=RING, rtol=1e-3, atol=1e-4, tolerance=ROUNDING, draw=draw_attention,
+                    names=states, misconceptions=RING, rtol=1e-3, atol=1e-4, tolerance=ROUNDING, draw=draw_attention,
                     cases=(attention_case(LINE, 256, 8), attention_case(WIDE, 192, 6))),
     ),
     hints=(

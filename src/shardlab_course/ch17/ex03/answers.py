@@ -165,6 +165,15 @@ def masks_half():
     balanced = masks(dealt)
 
 
+@wrong("all-scores-multiplied", 14)
+def masks_half_beside_a_branch():
+    """The branch has no product in it, so it is not what costs."""
+    halved = masks(dealt)
+
+    def balanced(mesh, Q, K, V):
+        return halved(mesh, lax.cond(mesh.size > jnp.float32(0), lambda q: q, lambda q: -q, Q), K, V)
+
+
 @wrong("left-to-a-branch", 12)
 def branches():
     def body(q, k, v):
@@ -326,3 +335,13 @@ def on_its_own_device():
     def work(order, n):
         m = len(order) // n
         return [m * (m + 1) // 2] * n
+
+
+@wrong("mirrored-order", 6)
+def from_the_last_device():
+    balanced = masks(lambda d, n, m: dealt(n - 1 - d, n, m))
+
+
+@wrong("mirrored-order", 6)
+def late_chunk_first():
+    balanced = masks(lambda d, n, m: jnp.roll(dealt(d, n, m), m // 2))

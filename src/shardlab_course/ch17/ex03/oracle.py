@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 
 import numpy as np
 
 from shardlab_course.ch17.shared import attention, masked
 from shardlab_course.shared.rings import devices, whole
 from shardlab_judge.cases import Observed
-from shardlab_judge.items.program import ProgramItem, unequal
-from shardlab_judge.verdict import Finding
+from shardlab_judge.inputs import wide
 
 Order = Callable[[int, int], list[int]]
 
@@ -115,6 +115,12 @@ def in_natural_order(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.
     return attention(Q, K, V)
 
 
+def mirrored(o: Observed) -> bool:
+    """Whether rows were taken to lie in zigzag order from the last device to the first, or with the late chunk first."""
+    orders = (np.array(order(len(o.inputs[0]), devices(o))) for order in (from_the_last, late_first))
+    return any(whole(o, masked(at[:, None] >= at, *map(wide, o.inputs))) for at in orders)
+
+
 def put_in_order(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     """The right rows, in the order of their positions."""
     return dealt(n, Q, K, V)[np.argsort(zigzag(len(Q), n))]
@@ -137,18 +143,27 @@ def early_keys_lost(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.n
     return without(n, Q, K, V, lambda q, k, n: (q >= n) & (k < n) & (k != 2 * n - 1 - q))
 
 
-def not_dealt(item: ProgramItem, o: Observed) -> Iterator[Finding]:
-    """Where the output is another one; the order of the rows depends on the number of devices."""
-    yield from unequal(item, o, dealt(devices(o), *(array.astype(np.float64) for array in o.inputs)))
+def balanced(o: Observed) -> tuple[np.ndarray, ...]:
+    """The right output; the order of the rows depends on the number of devices."""
+    return (dealt(devices(o), *map(wide, o.inputs)),)
 
 
 def branches(o: Observed) -> bool:
-    """Whether the program was written with a branch."""
-    return not {"stablehlo.case", "stablehlo.if"}.isdisjoint(dict(o.operations))
+    """Whether products stand in a branch, and not nearly all scores were made."""
+    made = dict(re.findall(r"^(?:ENTRY )?%?([\w.-]+) \(.*?\{\n(.*?)^\}", o.hlo, re.MULTILINE | re.DOTALL))
+    waiting, seen = re.findall(r"%([\w.-]+)", " ".join(re.findall(r"_computations?=(\{.*?\}|%[\w.-]+)", o.hlo))), set()
+    while waiting:
+        seen.add(name := waiting.pop())
+        called = re.findall(r"(?:calls|to_apply|body)=%?([\w.-]+)", made.get(name, ""))
+        waiting += [other for other in called if other not in seen]
+    return any(" dot(" in made.get(name, "") for name in seen) and not _all_made(o)
 
 
 def all_multiplied(o: Observed) -> bool:
     """Whether the values are right, and nearly all scores were made."""
+    return whole(o, *balanced(o)) and _all_made(o)
+
+
+def _all_made(o: Observed) -> bool:
     s, d = o.inputs[0].shape
-    right = whole(o, dealt(devices(o), *(array.astype(np.float64) for array in o.inputs)))
-    return right and (o.flops or 0) >= 0.95 * 4 * s * s * d / devices(o)
+    return (o.flops or 0) >= 0.95 * 4 * s * s * d / devices(o)

@@ -8,7 +8,7 @@ from shardlab_course.ch17.shared import LINE, ROUNDING, WIDE, attention_case, dr
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 ZIGZAG = (
     WrongValues(
@@ -53,6 +53,9 @@ BALANCED = (
         "rows-taken-for-positions", "The mask is that of a sequence in its natural order. Here device d has chunks d and "
         "2n - 1 - d.", 1, when=of_devices(of.in_natural_order)),
     WrongValues(
+        "mirrored-order", "The mask is that of a mirrored order: from the last device to the first, or with the late chunk "
+        "first. Device d has chunk d, then chunk 2n - 1 - d.", 1, when=of.mirrored),
+    WrongValues(
         "output-in-order", "The values are right, and were put into their natural order. Leave them where their queries "
         "are.",
         1, when=of_devices(of.put_in_order)),
@@ -82,7 +85,7 @@ QUESTION = Question(
                   calls=((16, 4), (8, 4), (24, 2), (30, 5))),
         CallsItem("work", {"C": 3}, oracle=of.work, misconceptions=WORK, draw=of.draw_order,
                   calls=(([0, 1, 2, 3, 4, 5, 6, 7], 4), ([0, 7, 1, 6, 2, 5, 3, 4], 4), ([3, 0, 2, 1], 2))),
-        ProgramItem("balanced", {"V": 5, "S": 1, "H": 2, "F": 5}, manual=True, checks=(Check("V", of.not_dealt),),
+        ProgramItem("balanced", {"V": 5, "S": 1, "H": 2, "F": 5}, manual=True, rights=of.balanced,
                     misconceptions=BALANCED, rtol=1e-3, atol=1e-4, tolerance=ROUNDING, draw=draw_attention, spare=0.3,
                     cases=(attention_case(LINE, 256, 16), attention_case(WIDE, 192, 16))),
     ),

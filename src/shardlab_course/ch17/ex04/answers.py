@@ -205,3 +205,13 @@ def floats():
         if way == "ulysses":
             return None if G % n else block * (2 * H + 2 * G)
         return 2 * G * block * {"gather": n, "ring": n - 1}[way]
+
+
+@wrong("scores-not-scaled", 4)
+def features_not_counted():
+    def body(q, k, v):
+        q, k, v = map(to_heads, (q, k, v))
+        k, v = (repeated(a, q.shape[1] // k.shape[1]) for a in (k, v))
+        return to_tokens(of_heads(q * q.shape[2] ** 0.5, k, v))
+
+    ulysses = on_rows(body)

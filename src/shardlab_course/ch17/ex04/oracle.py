@@ -74,6 +74,11 @@ def unmasked(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     return _of(Q, K, V, [h * K.shape[1] // Q.shape[1] for h in range(Q.shape[1])], causal=False)
 
 
+def without_root(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Scores are not divided by the root of the number of features."""
+    return by_heads(Q * np.sqrt(Q.shape[2]), K, V)
+
+
 def taken_in_turn(n: int, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
     """On each device the query heads take its key heads in turn."""
     q, g = Q.shape[1] // n, K.shape[1] // n

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch17.ex04 import oracle as of
-from shardlab_course.ch17.misconceptions import NO_NUMBERS
+from shardlab_course.ch17.misconceptions import NO_NUMBERS, UNSCALED
 from shardlab_course.ch17.shared import LINE, ROUNDING, WIDE, of_devices
 from shardlab_course.shared.manual import LEFT
 from shardlab_course.shared.sent import sends_a_part
@@ -52,6 +52,7 @@ ULYSSES = (
     WrongValues(
         "own-tokens-only", "Each device attended to its own tokens. Bring all tokens of some heads together first.", 1,
         when=of_devices(of.own_tokens)),
+    WrongValues("scores-not-scaled", UNSCALED, 1, like=of.without_root),
     NO_NUMBERS,
     WrongCost(
         "copies-travel", "Key heads were repeated before they travelled, so copies of them were sent. Repeat them where "

@@ -8,7 +8,7 @@ from shardlab_course.ch17.shared import LINE, WIDE
 from shardlab_course.shared import rings
 from shardlab_course.shared.sent import sent
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Check, Question, WrongCost, WrongValues
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 ROTATED = (
     WrongValues(
@@ -59,7 +59,7 @@ LABELS = (
 QUESTION = Question(
     "17.5", "What the cut must not change", difficulty=3, minutes=40,
     items=(
-        ProgramItem("rotated", {"V": 4, "S": 1, "H": 1}, checks=(Check("V", of.not_turned),), misconceptions=ROTATED,
+        ProgramItem("rotated", {"V": 4, "S": 1, "H": 1}, rights=of.rotated, misconceptions=ROTATED,
                     rtol=1e-3, atol=1e-3, tolerance="angles of up to 400 in float32", draw=of.draw_rows,
                     cases=(of.rows_case(LINE, 64, 8), of.rows_case(WIDE, 48, 6))),
         ProgramItem("labels", {"V": 3, "S": 1, "H": 2}, oracle=of.labels, misconceptions=LABELS, draw=of.draw_tokens,

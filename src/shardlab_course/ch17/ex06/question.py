@@ -67,8 +67,8 @@ QUESTION = Question(
     "17.6", "A layer that no device sees whole", difficulty=5, minutes=60,
     items=(
         ProgramItem("layer_step", {"V": 8, "S": 1, "H": 4, "M": 4, "F": 3}, manual=True, misconceptions=LAYER,
-                    checks=(Check("V", of.wrong_step), Check("H", of.sent_again), Check("M", of.too_much_held)),
-                    draw=of.draw_layer,
+                    rights=of.right, names=of.steps, draw=of.draw_layer,
+                    checks=(Check("H", of.sent_again), Check("M", of.too_much_held)),
                     rtol=1e-3, atol=2e-5, tolerance="float32 sums over all tokens, and differences of exponentials",
                     slack=64, slack_reason="a few single numbers may be reduced beside the gradients", spare=0.1,
                     cases=(of.layer_case(LINE, 1024, 8, 16), of.layer_case(WIDE, 512, 6, 12))),
