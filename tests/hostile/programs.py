@@ -19,7 +19,7 @@ def send(text):
         module = ir.Module.parse(text)
         version = stablehlo.get_version_from_compatibility_requirement(stablehlo.StablehloCompatibilityRequirement.WEEK_4)
         sent = stablehlo.serialize_portable_artifact(module, version, True)
-    shardlens.export.stablehlo.strip = lambda module: sent
+    shardlens.export.stablehlo.strip = lambda module, axes: sent
 '''
 HEAD = "module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {"
 MAIN = "func.func public @main(%a: tensor<8x64xf32>, %b: tensor<64x12xf32>) -> tensor<8x12xf32> {"
@@ -48,7 +48,7 @@ def program(name: str, body: str, *, main: str = MAIN, head: str = HEAD, reason:
 
 def sent(name: str, bytes_: str, reason: str) -> Case:
     """A notebook whose every program is these bytes, an expression of Python."""
-    code = f"import shardlens.export.stablehlo\nshardlens.export.stablehlo.strip = lambda module: {bytes_}"
+    code = f"import shardlens.export.stablehlo\nshardlens.export.stablehlo.strip = lambda module, axes: {bytes_}"
     return cells(name, code, "90.1", reason=reason)
 
 
