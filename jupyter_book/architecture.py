@@ -35,7 +35,7 @@ FIRST = {
         "command": "__main__ arguments command doctor",
     },
     "shardlab": {
-        "basics": "as_json cells devices errors exceptions recording",
+        "basics": "as_json axes cells devices errors exceptions recording",
         "commands": "__main__ command launch listings programs records testing",
     },
 }

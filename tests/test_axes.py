@@ -17,10 +17,10 @@ from jax.interpreters import mlir
 import asked
 import corpus
 import variants
-from shardlab.answers import axes
-from shardlab.answers.axes import Renaming
+from shardlab import axes
 from shardlab.answers.in_the_box import GIVEN
 from shardlab.answers.record import record
+from shardlab.axes import Renaming
 from shardlab.errors import ShardlabError
 from shardlab_course import variants as course
 from shardlab_course.chapters import QUESTIONS

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shardlab.answers.axes import rename
+from shardlab.axes import rename
 from shardlab.errors import ShardlabError
 from shardlab.recording import recording
 from shardlens import accelerators, host_settings

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import shardlens
-from shardlab.answers.axes import HERE, Renaming
+from shardlab.axes import HERE, Renaming
 from shardlab.errors import ShardlabError
 from shardlab.recording import recording
 from shardlens import Program, inspect, store

@@ -1,6 +1,6 @@
 """Variants of a chapter: the same exercises with other names for the mesh axes.
 
-Only what a student sees has other names. An answer is recorded in the course's names (`shardlab.answers.axes`), so that
+Only what a student sees has other names. An answer is recorded in the course's names (`shardlab.axes`), so that
 oracles, references and causes are the same for all variants, and a right answer costs the same in each.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from shardlab.answers.axes import HERE, Renaming
+from shardlab.axes import HERE, Renaming
 from shardlab_judge.cases import Case
 from shardlab_judge.question import Question
 from shardlab_judge.verdict import Finding, Verdict

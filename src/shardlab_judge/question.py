@@ -345,3 +345,11 @@ class Question:
             "variable": self.variable,
             "items": [item.manifest(self.id, seed) for item in self.items],
         }
+
+
+def holds(when: Callable[[Any], bool], observed: Any) -> bool:
+    """Whether a predicate holds; not one that asks for what there is none of here: an output, an entry, a price."""
+    try:
+        return bool(when(observed))
+    except Exception:
+        return False

@@ -24,11 +24,3 @@ def returned(function: Callable[..., Any], observed: Observed) -> tuple[np.ndarr
     """What a function of the global inputs returns, as a tuple."""
     made = function(*map(wide, observed.inputs))
     return tuple(map(np.asarray, made if isinstance(made, tuple) else (made,)))
-
-
-def holds(when: Callable[[Any], bool], observed: Any) -> bool:
-    """Whether a predicate holds; not one that asks for what there is none of here: an output, an entry, a price."""
-    try:
-        return bool(when(observed))
-    except Exception:
-        return False

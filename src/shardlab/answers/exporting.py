@@ -11,8 +11,8 @@ from unittest import mock
 
 import jax
 
-from shardlab.answers.axes import Renaming
 from shardlab.answers.context import situation, undisturbed
+from shardlab.axes import Renaming
 from shardlab.exceptions import error
 from shardlens import stablehlo
 

@@ -6,11 +6,11 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.answers.axes import Renaming
 from shardlab.answers.context import setting
 from shardlab.answers.exporting import TODO, Entry, exported
 from shardlab.answers.own import alone
 from shardlab.as_json import as_json
+from shardlab.axes import Renaming
 from shardlab.exceptions import error
 from shardlab.expressions.rules import match
 from shardlens import placement_of

@@ -13,10 +13,10 @@ from typing import Any
 
 import jax
 
-from shardlab.answers.axes import Renaming
 from shardlab.answers.context import undisturbed
 from shardlab.answers.in_the_box import exercise_id
 from shardlab.answers.record import record
+from shardlab.axes import Renaming
 from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import examples, progress_file

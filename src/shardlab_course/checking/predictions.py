@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from shardlab.answers.axes import Renaming
 from shardlab.answers.in_the_box import GIVEN, exercise_id
 from shardlab.answers.record import is_open
 from shardlab.as_json import as_json
+from shardlab.axes import Renaming
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import progress_file
 from shardlab_course.variants import names_here

@@ -9,8 +9,8 @@ import numpy as np
 
 from shardlab_judge.cases import Observed
 from shardlab_judge.inputs import wide
-from shardlab_judge.question import Item, Misconception
-from shardlab_judge.rights import holds, returned, rights
+from shardlab_judge.question import Item, Misconception, holds
+from shardlab_judge.rights import returned, rights
 from shardlens import place
 
 NEARER = 5

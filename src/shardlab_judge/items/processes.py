@@ -17,8 +17,7 @@ import numpy as np
 from shardlab_judge import responses
 from shardlab_judge.findings import checked, explained, placed_as, raised, short, spec_text
 from shardlab_judge.launches import Global, Launch, Seen, arrays_in, seen
-from shardlab_judge.question import Check, Item, Judged, Misconception, Response, Setting
-from shardlab_judge.rights import holds
+from shardlab_judge.question import Check, Item, Judged, Misconception, Response, Setting, holds
 from shardlab_judge.verdict import Finding
 
 Difference = tuple[str, str, str, str]

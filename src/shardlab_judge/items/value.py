@@ -11,8 +11,7 @@ from typing import Any
 from shardlab_judge import responses
 from shardlab_judge.domain import Domain, Reading, domain_of
 from shardlab_judge.findings import explained, short, shown
-from shardlab_judge.question import Item, Judged, Misconception, Response, Setting, WrongValues
-from shardlab_judge.rights import holds
+from shardlab_judge.question import Item, Judged, Misconception, Response, Setting, WrongValues, holds
 from shardlab_judge.verdict import Finding
 
 DIFFERENT = "was different from what you predicted."
