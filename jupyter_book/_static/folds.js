@@ -142,5 +142,6 @@ document.addEventListener("DOMContentLoaded", () => {
     foldParts();
   }
   foldOptional();
+  for (const box of document.querySelectorAll("div.math")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; // by keyboard
   if (location.hash) dispatchEvent(new Event("hashchange")); // all that was folded above has moved what was led to
 });
