@@ -67,7 +67,7 @@ MARKED := $(if $(filter all,$(SIZE)),thorough,not thorough) and not programs
 REPORTS := build/tests
 TEST = $(PY) -m pytest --durations=5 -m "$(MARKED)" --junit-xml=$(REPORTS)/$(SIZE)/$@.xml
 
-# Three parts share two cores, and OpenBLAS's idle threads would spin: a third of the time of the answers.
+# Three parts share two cores, and OpenBLAS's idle threads would spin: for a third of the time of exercise 17.6's answers.
 $(SUITES): export OPENBLAS_NUM_THREADS = 1
 
 # $(call suite,SIZE,PARTS) runs every part, whatever fails, and counts.
