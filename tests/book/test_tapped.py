@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page
-from pypdf import PdfReader
 
 from .conftest import CHAPTER, ROOT
+
+pytest.importorskip("pypdf", reason="the book's packages are not installed (extra: book)")
+from pypdf import PdfReader  # noqa: E402
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 NAMES = [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
