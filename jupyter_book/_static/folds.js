@@ -136,12 +136,20 @@ function shortenLong() {
   for (const box of long) shorten(box, `Show ${amount(box)}`);
 }
 
+/** What is wider than its place is scrolled by keyboard too, from when it is in sight: a formula, a picture. */
+const scrolled = new ResizeObserver((seen) => {
+  for (const { target } of seen) {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+
 document.addEventListener("DOMContentLoaded", () => {
   if (PHONE.matches) {
     shortenLong();
     foldParts();
   }
   foldOptional();
-  for (const box of document.querySelectorAll("div.math")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; // by keyboard
+  for (const box of document.querySelectorAll("div.math, .cell_output [role='img']")) scrolled.observe(box);
   if (location.hash) dispatchEvent(new Event("hashchange")); // all that was folded above has moved what was led to
 });

@@ -44,6 +44,11 @@ CUT = """() => [...document.querySelectorAll("div.math")].filter(box => box.getC
     .filter(box => box.firstElementChild.getBoundingClientRect().left < box.getBoundingClientRect().left)
     .map(box => box.textContent)"""
 """Formulas whose beginning is outside of their box, where nothing scrolls to it."""
+UNREACHED = """() => [...document.querySelectorAll("article *")].filter(box => box.scrollWidth > box.clientWidth)
+    .filter(box => box.checkVisibility() && /auto|scroll/.test(getComputedStyle(box).overflowX))
+    .filter(box => box.tabIndex < 0 && !box.querySelector("a, button, input, select, [tabindex]"))
+    .map(box => box.outerHTML.slice(0, 80))"""
+"""What scrolls sideways for a finger, but not for a keyboard."""
 CELLS = """() => [...document.querySelectorAll("article .cell_input pre")].map(code => {
     const folds = [];
     for (let at = code.closest(".fold"); at; at = at.parentElement.closest(".fold")) folds.push(at.firstChild.textContent);
@@ -134,7 +139,7 @@ def tap_through(page: Page) -> None:
             exercise.get_attribute("id")
         )
     assert page.locator(".curtain:not(.lifted)").count() == 0 == page.locator(CLOSED).count()
-    assert page.evaluate(CUT) == [] and page.evaluate(WIDE) <= WIDTH
+    assert page.evaluate(CUT) == [] and page.evaluate(UNREACHED) == [] and page.evaluate(WIDE) <= WIDTH
 
 
 def test_a_chapter_is_tapped_through(phone: Visit, pages: Path) -> None:
