@@ -14,9 +14,9 @@ import jax
 import numpy as np
 
 from shardlab.answers.context import situation
+from shardlab.answers.in_the_box import GIVEN
 from shardlab.as_json import as_json
 from shardlab_course.chapters import QUESTIONS
-from shardlab_course.checking.predictions import GIVEN
 from shardlab_judge.cases import Case, Observed
 from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.calls import CallsItem
@@ -60,20 +60,21 @@ def _check_program(item: ProgramItem, case: Case, answer: Any, costs: Any, seed:
     with explicit:
         jitted = jax.jit(lambda *arrays: jax.tree.leaves(answer(mesh, *arrays)), keep_unused=True)
         compiled = jitted.lower(*specs).compile()
-    _check_costs(item, case, read_program(compiled, case.axes), costs)
     inputs = hidden_inputs(case, seed)
+    observed = Observed(case, inputs=inputs)
+    _check_costs(item, observed, read_program(compiled, case.axes), costs)
     outputs = compiled(*(jax.device_put(x, spec.sharding) for x, spec in zip(inputs, specs)))
-    wanted = rights(item, Observed(case, inputs=inputs))
+    wanted = rights(item, observed)
     for output, right, spec in zip(outputs, wanted, case.outputs, strict=True):
         for shard in output.addressable_shards:
-            np.testing.assert_allclose(np.asarray(shard.data), right[shard.index], rtol=item.rtol, atol=item.atol)
+            np.testing.assert_allclose(np.asarray(shard.data), right[shard.index], rtol=item.rtol, atol=item.near(observed))
         if "S" in item.points and spec is not None:
             assert placement_of(output).same_as(place(output.shape, case.axes, spec))
 
 
-def _check_costs(item: ProgramItem, case: Case, program: Program, costs: Any) -> None:
+def _check_costs(item: ProgramItem, observed: Observed, program: Program, costs: Any) -> None:
     if "H" in item.points:
-        assert price(program.collectives) <= costs.price + item.beyond(case)
+        assert price(program.collectives) <= costs.price + item.beyond(observed)
     if "M" in item.points:
         assert program.memory.argument + program.memory.output <= costs.memory
     if "F" in item.points:
