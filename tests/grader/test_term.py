@@ -19,7 +19,7 @@ from shardlab_course.checking.progress import progress
 from shardlab_course.editions import edition, header
 from shardlab_grader import cli
 from shardlab_grader.classes import classroom
-from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.nbgrader.course import Course, Scored, quiet
 from shardlab_grader.releases import wheels
 from shardlab_grader.releases.release import Release, release
 from shardlab_grader.sandbox import box as sandbox
@@ -149,6 +149,12 @@ def test_lateness_costs_a_share_for_each_day(hours: float, costs: float) -> None
     assert Penalty(0.1, 0.5, 1).of(20, 3600 * hours) == costs
 
 
+def test_lateness_is_told_to_the_minute() -> None:
+    """Half an hour is not called an hour."""
+    spans = [Scored(late=seconds, penalty=1).lateness for seconds in (1800, 60 * (24 * 60 + 61))]
+    assert spans == ["late by 30 minutes: 1 point less", "late by 1 day 1 hour 1 minute: 1 point less"]
+
+
 @pytest.fixture
 def course(
     tiny: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
@@ -216,7 +222,7 @@ def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.
     told = said(course, "settings", "--dry-run")
     assert f"{NAME}: 90.1: 2 -> 5 points {NAME}: 90.2: 1.5 -> 0 points; it no longer counts" in told
     assert "a dry run: nothing was changed." in told and points(course) == {"q90-1": 2, "q90-2": 1.5}
-    assert f"next: shardlab-grader grade {NAME}, which judges its submissions anew" in said(course, "settings")
+    assert f"next: shardlab-grader grade {NAME}, which gives its submissions the new points" in said(course, "settings")
     assert points(course) == {"q90-1": 5, "q90-2": 0} and Release.load(course, NAME).seed == seed
     rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
     assert [(row.student, row.total) for row in rows] == [("gus", 5.0), ("ivo", 5.0)]
@@ -231,20 +237,23 @@ def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.
 def test_sections_have_their_own_deadlines_and_lateness_its_price(course: pathlib.Path) -> None:
     """Who is in a later section is not late; days of one's own are added to the section's, also when it moves."""
     text = (
-        'sections = {A = ["gus", "zoe"], B = ["ivo"]}\npenalty = {a_day = 0.25}\n'
+        'timezone = "America/New_York"\nsections = {A = ["gus", "zoe"], B = ["ivo"]}\npenalty = {a_day = 0.25}\n'
         "[assignments.90]\ndeadline = 2027-03-01T18:00:00Z\nsections = {B = 2027-03-03T18:00:00Z}\n"
     )
     (course / reading.FILE).write_text(text)
     told = said(course, "settings", "--names")
-    assert f"{NAME}: deadline: none -> 2027-03-01 18:00 UTC {NAME}: deadlines of 1 student: ivo done" in told
+    assert f"{NAME}: deadline: none -> 2027-03-01 13:00 America/New_York {NAME}: deadlines of 1 student: ivo done" in told
     assert "students by section: A 2, B 1 lateness costs 25% of the score for each day that has begun" in told
     rows = {row.student: row for row in classroom.grade(course, NAME, "bubblewrap", 1, silent)}
     assert "late by 1 day 1 hour: 1 point less" in rows["gus"].reason and "late" not in rows["ivo"].reason
-    assert "the deadline is now 2027-03-05 18:00 UTC." in said(course, "extend", "90", "ivo", "--days", "2")
+    assert "the deadline is now 2027-03-05 13:00 America/New_York." in said(course, "extend", "90", "ivo", "--days", "2")
     (course / reading.FILE).write_text(text.replace("03-03", "03-08"))
     assert "deadlines of 1 student" in said(course, "settings")
     assert Course(course).deadlines(NAME).more == {"ivo": datetime.timedelta(days=9)}
     assert not applying.pending(course, reading.load(course), NAME)
+    shutil.rmtree(course / "submitted")
+    (course / reading.FILE).write_text(text.replace("03-01", "03-02"))
+    assert said(course, "settings").endswith("done.")
 
 
 def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -286,7 +295,9 @@ def test_settings_are_asked_for_with_an_example(tmp_path: pathlib.Path) -> None:
     assert ran.exit_code == 1
     (tmp_path / reading.FILE).write_text(TERM)
     told = said(tmp_path, "settings", "--dry-run")
-    assert "2 04 Four cases of sharded matmul 3 of 7" in told and "2027-03-01 17:00 B: 2027-03-03 17:00" in told, told
+    assert "2 04 Four cases of sharded matmul 3 of 7" in told and "2027-03-01 18:00 B: 2027-03-03 18:00" in told, told
+    assert "deadline (Europe/Berlin)" in told
+    assert "for each day that has begun, at most 50%; up to 1 hour late costs nothing" in told
 
 
 def test_a_release_has_what_students_need(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
