@@ -208,6 +208,7 @@ def test_the_page_lists_submissions_only_when_asked() -> None:
     )
     assert "&lt;b&gt;ann&lt;/b&gt;" in listed
     assert "4.2: &lt;i&gt;" in listed
+    assert report_page.prose("`a < b` is `False`") == "<code>a &lt; b</code> is <code>False</code>"
 
 
 @pytest.mark.thorough(after=1)

@@ -52,6 +52,12 @@ class _Class:
     def jobs(self) -> Iterator[tuple[str, bytes]]:
         return ((name, self.contents[name]) for name in self.new)
 
+    @property
+    def step(self) -> str:
+        """What the run does, and where submissions are equal for how many of them."""
+        many = sum(one.key in self.new for one in self.found)
+        return "running and judging" + f" {many} submissions, equal ones once" * (many > len(self.new))
+
     def tell(self, one: Submission, before: Record | None, now: Record | None, changed: Changed) -> None:
         for change in changes(self.keys[one.student], one.student, before, now) if before and now else ():
             changed(change)
@@ -154,7 +160,7 @@ def _run(
     rows = dict[str, Row]()
     if not handed.new:
         return rows
-    with progress("running and judging", len(handed.new)) as advance:
+    with progress(handed.step, len(handed.new)) as advance:
         for name, record in _graded(handed.grading, handed.jobs(), workers, scheduler, servers):
             for one in (one for one in handed.found if one.key == name):
                 told(one.student, handed.keys[one.student], record)
@@ -219,7 +225,7 @@ def absent(course_dir: pathlib.Path, assignment: str, rows: Iterable[Row]) -> di
 def _tried(handed: _Class, workers: int, servers: Servers | None, progress: Progress, changed: Changed) -> list[Row]:
     """The rows of a run that writes nothing."""
     records, grading = dict[str, Record](), handed.grading
-    with progress("running and judging", len(handed.new)) as advance:
+    with progress(handed.step, len(handed.new)) as advance:
         asked = (stages.restored(grading, *job) for job in handed.jobs())
         for job, done in jobs.run_all(asked, workers, servers) if handed.new else ():
             records[job.key] = stages.record(job, done)

@@ -22,7 +22,7 @@ SAID = {
     "same": "as before",
     "late": "marked late by the LMS, which gives no time",
     "other": "of another chapter; collected where there was nothing before",
-    "unknown": "not in the table, and not collected",
+    "unknown": "not in the table, or without an id there as Canvas's test student, and not collected",
     "twice": "claimed for one student under two names, and not collected; check whose they are",
     "large": "larger than the limit, and not collected",
     "left": "other files, left alone",

@@ -6,6 +6,7 @@ import dataclasses
 import html
 import math
 import pathlib
+import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -79,6 +80,11 @@ def page(
 def escape(text: str) -> str:
     """Text for the page, whatever a student has put into it."""
     return html.escape(plain(text))
+
+
+def prose(text: str) -> str:
+    """The same, with what stands in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _changed(lines: Sequence[str]) -> str:
@@ -196,7 +202,7 @@ def _card(cause: Cause, many: int) -> str:
     parts = [Segment(cause.count, COLOURS["failed"]), Segment(many - cause.count, "", hollow=True)]
     drawn = bar(parts, many, f"{cause.name}: {cause.count} of {many} submissions")
     head = f"<header><code>{escape(cause.name)}</code><span>{cause.count} of {many}</span></header>"
-    return f'<div class="miss row">{head}{drawn}<p>{escape(cause.cause)}</p></div>'
+    return f'<div class="miss row">{head}{drawn}<p>{prose(cause.cause)}</p></div>'
 
 
 def _lost(found: Figures) -> str:
@@ -258,7 +264,8 @@ def _submissions(rows: Sequence[Row], points: Mapping[str, float], observed: set
     lines = [_line((escape(word) for word in head), "th")]
     for one in rows:
         marks = [report.number(one.points.get(question)) for question in points]
-        lines.append(_line(map(escape, [one.student, one.status, *marks, report.number(one.total), one.reason]), "td"))
+        cells = map(escape, [one.student, one.status, *marks, report.number(one.total)])
+        lines.append(_line([*cells, prose(one.reason)], "td"))
     return f'<h2>Submissions</h2><div class="wide" tabindex="0"><table>{"".join(lines)}</table></div>'
 
 
