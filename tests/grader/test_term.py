@@ -18,7 +18,7 @@ from shardlab_course import plan
 from shardlab_course.checking.progress import progress
 from shardlab_course.editions import edition, header
 from shardlab_grader import cli
-from shardlab_grader.classes import classroom
+from shardlab_grader.classes import classroom, restating
 from shardlab_grader.nbgrader.course import Course, Scored, quiet
 from shardlab_grader.releases import wheels
 from shardlab_grader.releases.release import Release, release
@@ -214,16 +214,25 @@ def test_an_assignment_without_exercises_is_refused(tiny: pathlib.Path, tmp_path
         release(NAME, tmp_path, tiny)
 
 
-def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.Path) -> None:
-    """First shown, then done: its cell stays and is worth nothing, no solution runs, and grading judges anew."""
+def test_an_exercise_is_dropped_in_mid_term(
+    course: pathlib.Path, tiny: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First shown, then done: its cell stays and is worth nothing, no solution runs, and grading runs nothing again."""
     seed = Release.load(course, NAME).seed
     classroom.grade(course, NAME, "bubblewrap", 1, silent)
     (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.1"]\npoints = {"90.1" = 5}\n')
+    verdicts = {path.name: path.read_bytes() for path in (course / "shardlab" / "verdicts").iterdir()}
     told = said(course, "settings", "--dry-run")
     assert f"{NAME}: 90.1: 2 -> 5 points {NAME}: 90.2: 1.5 -> 0 points; it no longer counts" in told
     assert "a dry run: nothing was changed." in told and points(course) == {"q90-1": 2, "q90-2": 1.5}
     assert f"next: shardlab-grader grade {NAME}, which gives its submissions the new points" in said(course, "settings")
     assert points(course) == {"q90-1": 5, "q90-2": 0} and Release.load(course, NAME).seed == seed
+    told = said(course, "grade", "90", "--dry-run", "--names")
+    assert "running" not in told and "gus graded 5 0 2 -> 5 ivo graded 5 0 2 -> 5" in told, told
+    assert "90.1: 2 -> 5, now worth 5 points: 2 submissions 2 submissions: 2 graded" in told
+    assert {path.name: path.read_bytes() for path in (course / "shardlab" / "verdicts").iterdir()} == verdicts
+    told = said(course, "grade", "90", "--names")
+    assert "running" not in told and "90.1: 2 -> 5, now worth 5 points: 2 submissions" in told
     rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
     assert [(row.student, row.total) for row in rows] == [("gus", 5.0), ("ivo", 5.0)]
     told = said(course, "report", "90", "--names")
@@ -232,6 +241,12 @@ def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.
     assert "does not count in your course" in edition.to_ipynb(Release.load(course, NAME).notebook)
     (course / reading.FILE).write_text("")
     assert "90.2: 0 -> 1.5 points" in said(course, "settings", "--dry-run")
+    said(course, "settings")
+    monkeypatch.setattr(restating, "_worth", lambda *_: None)
+    (course / reading.FILE).write_text('[assignments.90.points]\n"90.1" = 4\n')
+    said(course, "settings")
+    again = "running and judging 2 submissions, equal ones once (1 again, with a part of points that have changed): 1 in"
+    assert again in said(course, "grade", "90", "--dry-run")
 
 
 def test_sections_have_their_own_deadlines_and_lateness_its_price(course: pathlib.Path) -> None:
