@@ -288,6 +288,17 @@ def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> Non
     assert "hana" not in (course / extensions.FILE).read_text()
 
 
+def test_days_wait_for_a_deadline(course: pathlib.Path) -> None:
+    """nbgrader could not grade a student who has more time than none; with the deadline they count."""
+    told = said(course, "extend", "90", "gus", "--days", "2")
+    assert f"{NAME} has no deadline, so nobody is late; the days are kept until it has one." in told
+    assert {row.total for row in classroom.grade(course, NAME, "bubblewrap", 1, silent)} == {2.0}
+    (course / reading.FILE).write_text("[assignments.90]\ndeadline = 2027-03-01T18:00:00Z\n")
+    assert "deadlines of 1 student" in said(course, "settings")
+    assert Course(course).deadlines(NAME).more == {"gus": datetime.timedelta(days=2)}
+    assert not applying.pending(course, reading.load(course), NAME)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

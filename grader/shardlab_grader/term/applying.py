@@ -59,7 +59,8 @@ def pending(course_dir: pathlib.Path, settings: Settings, assignment: str) -> Pe
     moved = chosen.deadline is not None and chosen.deadline != now.common
     deadline = (now.common, chosen.deadline) if moved and chosen.deadline else None
     later, days, there = settings.later(assignment), extensions.load(course_dir).get(assignment, {}), course.students()
-    due = {one: more + datetime.timedelta(days=days.get(one, 0)) for one, more in later.items()}
+    asked = {*later, *days} if chosen.deadline or now.common else ()
+    due = {one: later.get(one, NONE) + datetime.timedelta(days=days.get(one, 0)) for one in sorted(asked)}
     more = {one: span for one, span in due.items() if one in there and span != now.more.get(one, NONE)}
     unknown = tuple(sorted(one for one, span in due.items() if span and one not in there))
     lacking = tuple(id for id in chosen.exercises or () if id not in points)

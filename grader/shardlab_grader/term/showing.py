@@ -79,7 +79,7 @@ def deadlines(course_dir: pathlib.Path, settings: Settings, assignment: str, stu
     """When these students' work is due, and for how many of them."""
     found = Course(course_dir).deadlines(assignment)
     if found.common is None:
-        yield f"{assignment} has no deadline, so nobody is late."
+        yield f"{assignment} has no deadline, so nobody is late; the days are kept until it has one."
         return
     times = collections.Counter(found.common + found.more.get(one, found.common - found.common) for one in students)
     for time, count in sorted(times.items()):
