@@ -148,7 +148,7 @@ def exercise_table(found: Figures) -> Table:
     shown.add_column("equal programs", overflow="fold")
     for one in found.exercises:
         counts = [str(one.counts[name] or "-") for name in STATES]
-        mean = "-" if one.mean is None else f"{one.mean:.1f}"
+        mean = number(one.mean and round(one.mean, 2))
         mark = " (observed)" if one.observed else ""
         shown.add_row(f"{one.question} {escape(one.title)}{mark}", *counts, mean, f"{one.of:g}", groups(one))
     return shown

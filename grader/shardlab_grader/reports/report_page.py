@@ -158,7 +158,7 @@ def _exercise(one: Exercise) -> str:
     told = ", ".join(f"{count} {name}" for name, count in counts) or "no submissions"
     parts = [Segment(count, COLOURS[name]) for name, count in counts]
     drawn = bar(parts, sum(one.counts.values()), f"{one.question}: {told}")
-    mean = "-" if one.mean is None else f"{one.mean:.1f}"
+    mean = report.number(one.mean and round(one.mean, 2))
     title = f"<b>{escape(one.question)}</b> {escape(one.title)}" + " <em>observed</em>" * one.observed
     return _row(title, f"mean {mean} of {one.of:g}", drawn, told)
 
