@@ -403,7 +403,7 @@ def test_from_the_archive_to_the_table(
     assert done.output == (
         "new: 2: gus, hana\nnot in the table, or without an id there as Canvas's test student, and not collected: "
         f"1: petrovivo_4713_3_{NAME}.ipynb\n"
-        f"no times are known, so no submission is late.\nnext: shardlab-grader grade {NAME}\n"
+        f"no times are known, so no submission is late.\nnext: shardlab-grader grade {NAME} --course course\n"
     )
     assert run("grade", "90", "--course", course, "--workers", "1").exit_code == 3
     done = run("export", "90", "canvas.csv", "--to", "canvas", *here)

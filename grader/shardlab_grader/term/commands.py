@@ -7,7 +7,7 @@ import pathlib
 import click
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.terminal import alone, console, course_option, mended, names_option, wait_option
+from shardlab_grader.terminal import alone, console, course_option, mended, names_option, typed, wait_option
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=pathlib.Path)
 BEGINNING = 'timezone = "Europe/Berlin"\n[assignments.04]\ndeadline = 2027-03-01T18:00:00'
@@ -84,4 +84,4 @@ def extend(
             extensions.extend(course_dir, decided := reading.load(course_dir), name, wanted)
             for line in showing.deadlines(course_dir, decided, name, wanted):
                 console.print(line, soft_wrap=True)
-        console.print(f"if it is already graded: shardlab-grader grade {name} --penalties", soft_wrap=True)
+        console.print(f"if it is already graded: {typed(f'grade {name} --penalties', course_dir)}", soft_wrap=True)

@@ -13,6 +13,7 @@ from shardlab_course.outline import title
 from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.term.applying import Pending
 from shardlab_grader.term.settings import Settings
+from shardlab_grader.terminal import typed
 
 
 def term(settings: Settings, released: Sequence[str]) -> Table:
@@ -71,8 +72,8 @@ def following(course_dir: pathlib.Path, change: Pending) -> str:
     if not any(course_dir.glob(f"submitted/*/{change.assignment}")):
         return "."
     if change.points:
-        return f"; next: shardlab-grader grade {change.assignment}, which gives its submissions the new points"
-    return f"; next: shardlab-grader grade {change.assignment} --penalties, if it is already graded"
+        return f"; next: {typed(f'grade {change.assignment}', course_dir)}, which gives its submissions the new points"
+    return f"; next: {typed(f'grade {change.assignment} --penalties', course_dir)}, if it is already graded"
 
 
 def deadlines(course_dir: pathlib.Path, settings: Settings, assignment: str, students: Collection[str]) -> Iterator[str]:
