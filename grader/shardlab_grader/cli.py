@@ -31,6 +31,7 @@ from shardlab_grader.terminal import (
     mended,
     names_option,
     sandbox_option,
+    typed,
     wait_option,
 )
 from shardlab_grader.viva.commands import viva
@@ -203,7 +204,8 @@ def grade(
         if dry_run:
             console.print("a dry run: no score, page or verdict was written.")
         if not names:
-            console.print(f"these are keys; for the names: shardlab-grader report {name} --names", soft_wrap=True)
+            told = typed(f"report {name} --names", course_dir)
+            console.print(f"these are keys; for the names: {told}", soft_wrap=True)
         sys.exit(statuses.LOOK if any(row.status == "ungraded" for row in rows) else statuses.DONE)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pathlib
+import shlex
 import sys
 import time
 import traceback
@@ -62,6 +64,12 @@ class Steps:
 
     def __call__(self, step: str) -> None:
         print(plain(f"{time.monotonic() - self._started:4.0f} s  {step}", keep="\n"), file=sys.stderr, flush=True)
+
+
+def typed(command: str, course_dir: pathlib.Path) -> str:
+    """A command of ours for this course, as it is typed in the folder where the reader is."""
+    option = "" if course_dir.resolve() == pathlib.Path.cwd() else f" --course {shlex.quote(os.path.relpath(course_dir))}"
+    return f"shardlab-grader {command}{option}"
 
 
 def alone(course_dir: pathlib.Path, command: str, wait: bool) -> contextlib.AbstractContextManager[None]:

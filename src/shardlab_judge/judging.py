@@ -39,15 +39,18 @@ def judge(
     setting = Setting(question.id, seed, references, judge_one)
     parts: list[Part] = []
     findings: list[Finding] = []
+    lost = set[str]()
     for item, response in responses:
         shares, found = _judge_item(item, response, setting)
-        parts += [Part(item.name, letter, round(of * shares.get(letter, 0.0), 2), of) for letter, of in item.points.items()]
+        earned = {letter: shares.get(letter, 0.0) for letter in item.points}
+        parts += [Part(item.name, letter, round(of * earned[letter], 2), of) for letter, of in item.points.items()]
         findings += found
-    passed = all(part.points == part.of for part in parts)
+        # An exercise that does not count in a course has no points to lose, and its wrong answers are wrong all the same.
+        if any(round((of or 1) * earned[letter], 2) < (of or 1) for letter, of in item.points.items()):
+            lost.add(item.name)
     findings = [_in_chapter(finding, question.id) for finding in findings]
-    lost = {part.item for part in parts if part.points < part.of}
     findings.sort(key=lambda finding: finding.item not in lost)
-    return Verdict(question.id, "passed" if passed else "failed", tuple(parts), tuple(findings))
+    return Verdict(question.id, "failed" if lost else "passed", tuple(parts), tuple(findings))
 
 
 def _in_chapter(finding: Finding, question: str) -> Finding:

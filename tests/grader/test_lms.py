@@ -401,8 +401,9 @@ def test_from_the_archive_to_the_table(
     done = run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", *here)
     assert done.exit_code == 0, done.output
     assert done.output == (
-        f"new: 2: gus, hana\nnot in the table, and not collected: 1: petrovivo_4713_3_{NAME}.ipynb\n"
-        f"no times are known, so no submission is late.\nnext: shardlab-grader grade {NAME}\n"
+        "new: 2: gus, hana\nnot in the table, or without an id there as Canvas's test student, and not collected: "
+        f"1: petrovivo_4713_3_{NAME}.ipynb\n"
+        f"no times are known, so no submission is late.\nnext: shardlab-grader grade {NAME} --course course\n"
     )
     assert run("grade", "90", "--course", course, "--workers", "1").exit_code == 3
     done = run("export", "90", "canvas.csv", "--to", "canvas", *here)

@@ -513,7 +513,7 @@ def test_an_extension_and_penalties_anew(made: Release, hand_in: Hand) -> None:
 
     said("grade", "90", "--names", "--workers", "1")
     (late,) = (row for row in classroom.rows(made.course_dir, NAME) if "late" in row.reason)
-    assert late.student == "ann" and late.reason.startswith("late by 2 days 2 hours: 2 points less"), late.reason
+    assert late.student == "ann" and late.reason.startswith("late by 2 days 1 hour 30 minutes: 2 points less"), late.reason
     assert penalties() == {"ann": 2.0, "bob": 0.0}
     assert "the deadline is now 2027-03-04 18:00 UTC." in said("extend", "90", "ann", "--days", "3")
     assert penalties() == {"ann": 2.0, "bob": 0.0}

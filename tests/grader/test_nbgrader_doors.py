@@ -64,6 +64,27 @@ def test_both_commands_give_the_same_table(made: Release, hand_in: Hand, monkeyp
     assert {student: total for student, (_, total, _) in ours.items() if total} == dict.fromkeys(kept, 3.5)
 
 
+def test_packages_stay_in_the_release(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """Neither `grade` nor nbgrader's commands copy what students got beside the notebook for each student."""
+    beside = ("BEGIN.txt", "shardlab-1.0-py3-none-any.whl", "folder/part.json")
+    for name in beside:
+        (path := made.course_dir / "source" / NAME / name).parent.mkdir(exist_ok=True)
+        path.write_text(name)
+    monkeypatch.chdir(made.course_dir)
+    command(GenerateAssignmentApp, NAME, "--force")
+    assert all((made.course_dir / "release" / NAME / name).exists() for name in beside)
+    for student in ("ann", "bob"):
+        hand_in(student, text_of(made, ("TODO", "done")))
+        (submitted(made, student) / "timestamp.txt").write_text("2027-01-01 10:00:00 UTC")
+    command(AutogradeApp, NAME, "--student", "bob")
+    command(GenerateFeedbackApp, NAME, "--student", "bob")
+    grade(made)
+    for step, notebook in (("autograded", f"{NAME}.ipynb"), ("feedback", f"{NAME}.html")):
+        for student in ("ann", "bob"):
+            copied = {path.name for path in (made.course_dir / step / student / NAME).rglob("*")}
+            assert copied == {notebook, "timestamp.txt"}, (step, student)
+
+
 def test_what_cannot_be_read_keeps_what_it_had(made: Release, hand_in: Hand, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """A second file that cannot be graded removes neither the copy nor the score of the first one."""
     hand_in("ann", text_of(made, ("TODO", "done")))

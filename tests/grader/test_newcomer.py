@@ -112,9 +112,9 @@ def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> N
     )
     assert from_moodle.startswith("as before: 2\nnext: ")
     shown = instructor.said[".venv/bin/shardlab-grader settings --course mycourse --dry-run"]
-    assert "deadline: none -> 2027-03-01 18:00 UTC" in shown and "deadlines of 1 student\n" in shown
+    assert "deadline: none -> 2027-03-01 19:00 Europe/Berlin" in shown and "deadlines of 1 student\n" in shown
     extended = instructor.said[".venv/bin/shardlab-grader extend 04 gus ivo --days 2 --course mycourse"]
-    assert "2027-03-03 18:00 UTC for 1 of 2 students" in extended
+    assert "2027-03-03 19:00 Europe/Berlin for 1 of 2 students" in extended
     assert "3 enrolled, 2 handed in, missing: " in instructor.said[".venv/bin/shardlab-grader grade 04 --course mycourse"]
     assert "4.2" in (tmp_path / "report.html").read_text()
     with (instructor.course / "grades.csv").open(newline="") as file:

@@ -82,8 +82,8 @@ def test_the_table_of_exercises() -> None:
     """A row an exercise, counts by state, groups of equal programs by what they earned."""
     assert printed(report.exercise_table(FOUND)) == [
         "exercise           passed  partly  failed  unattempted  ungraded  mean   of  equal programs",
-        "4.1 Which <case>?      20       -       6            4         -   1.3    2",
-        "4.2 You compile        12       9       5            3         1   3.2  5.5  passed 9 + 2; partly 4",
+        "4.1 Which <case>?      20       -       6            4         -  1.33    2",
+        "4.2 You compile        12       9       5            3         1  3.21  5.5  passed 9 + 2; partly 4",
     ]
 
 
@@ -208,6 +208,7 @@ def test_the_page_lists_submissions_only_when_asked() -> None:
     )
     assert "&lt;b&gt;ann&lt;/b&gt;" in listed
     assert "4.2: &lt;i&gt;" in listed
+    assert report_page.prose("`a < b` is `False`") == "<code>a &lt; b</code> is <code>False</code>"
 
 
 @pytest.mark.thorough(after=1)

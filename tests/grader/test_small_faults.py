@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import sqlite3
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy
@@ -25,9 +26,11 @@ from shardlab_grader.plain import inert
 from shardlab_grader.records.changes import changes
 from shardlab_grader.records.forms import handed_in
 from shardlab_grader.records.store import Record
+from shardlab_grader.records.submissions import Submission
 from shardlab_grader.releases.release import release
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
+from shardlab_grader.viva import sitting
 from shardlab_judge import responses
 from shardlab_judge.verdict import Part, Verdict
 
@@ -254,3 +257,15 @@ def test_a_path_of_a_course_is_no_pattern(tiny: pathlib.Path, tiny_course: pathl
     assert sorted(path.parts[-3] for path in course.glob("feedback/*/*/*.html")) == ["[red]", "a+{b} *", "ann"]
     printed = CliRunner().invoke(cli.main, ["report", "90", "--names", "--course", str(course)])
     assert printed.exit_code == 0 and "[red]" in printed.output
+
+
+def test_equal_notebooks_are_asked_by_their_students(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two who handed in the same file have draws of their own, and each the same again."""
+    drawn: list[float] = []
+    monkeypatch.setattr(sitting, "_chosen", lambda job, passed, rng: drawn.append(rng.random()))
+    monkeypatch.setattr(stages, "kept", lambda grading, one: Record({}, "none"))
+    monkeypatch.setattr(stages, "restored", lambda *_: None)
+    found = [Submission(student, b"", key="same") for student in ("ann", "bob", "ann")]
+    asked = sitting.sittings(SimpleNamespace(), {"same": b""}, found, 7, lambda *_: None)  # type: ignore[arg-type]
+    assert [one.student for one in asked] == ["ann", "bob", "ann"]
+    assert drawn[0] == drawn[2] != drawn[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+import os
 import pathlib
 import shutil
 
@@ -18,8 +19,8 @@ from shardlab_course import plan
 from shardlab_course.checking.progress import progress
 from shardlab_course.editions import edition, header
 from shardlab_grader import cli
-from shardlab_grader.classes import classroom
-from shardlab_grader.nbgrader.course import Course, quiet
+from shardlab_grader.classes import classroom, restating
+from shardlab_grader.nbgrader.course import Course, Scored, quiet
 from shardlab_grader.releases import wheels
 from shardlab_grader.releases.release import Release, release
 from shardlab_grader.sandbox import box as sandbox
@@ -149,6 +150,12 @@ def test_lateness_costs_a_share_for_each_day(hours: float, costs: float) -> None
     assert Penalty(0.1, 0.5, 1).of(20, 3600 * hours) == costs
 
 
+def test_lateness_is_told_to_the_minute() -> None:
+    """Half an hour is not called an hour."""
+    spans = [Scored(late=seconds, penalty=1).lateness for seconds in (1800, 60 * (24 * 60 + 61))]
+    assert spans == ["late by 30 minutes: 1 point less", "late by 1 day 1 hour 1 minute: 1 point less"]
+
+
 @pytest.fixture
 def course(
     tiny: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
@@ -208,16 +215,28 @@ def test_an_assignment_without_exercises_is_refused(tiny: pathlib.Path, tmp_path
         release(NAME, tmp_path, tiny)
 
 
-def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.Path) -> None:
-    """First shown, then done: its cell stays and is worth nothing, no solution runs, and grading judges anew."""
+def test_an_exercise_is_dropped_in_mid_term(
+    course: pathlib.Path, tiny: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First shown, then done: its cell stays and is worth nothing, no solution runs, and grading runs nothing again."""
     seed = Release.load(course, NAME).seed
     classroom.grade(course, NAME, "bubblewrap", 1, silent)
     (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.1"]\npoints = {"90.1" = 5}\n')
+    verdicts = {path.name: path.read_bytes() for path in (course / "shardlab" / "verdicts").iterdir()}
     told = said(course, "settings", "--dry-run")
     assert f"{NAME}: 90.1: 2 -> 5 points {NAME}: 90.2: 1.5 -> 0 points; it no longer counts" in told
     assert "a dry run: nothing was changed." in told and points(course) == {"q90-1": 2, "q90-2": 1.5}
-    assert f"next: shardlab-grader grade {NAME}, which judges its submissions anew" in said(course, "settings")
+    told = (
+        f"next: shardlab-grader grade {NAME} --course {os.path.relpath(course)}, which gives its submissions the new points"
+    )
+    assert told in said(course, "settings")
     assert points(course) == {"q90-1": 5, "q90-2": 0} and Release.load(course, NAME).seed == seed
+    told = said(course, "grade", "90", "--dry-run", "--names")
+    assert "running" not in told and "gus graded 5 0 2 -> 5 ivo graded 5 0 2 -> 5" in told, told
+    assert "90.1: 2 -> 5, now worth 5 points: 2 submissions 2 submissions: 2 graded" in told
+    assert {path.name: path.read_bytes() for path in (course / "shardlab" / "verdicts").iterdir()} == verdicts
+    told = said(course, "grade", "90", "--names")
+    assert "running" not in told and "90.1: 2 -> 5, now worth 5 points: 2 submissions" in told
     rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
     assert [(row.student, row.total) for row in rows] == [("gus", 5.0), ("ivo", 5.0)]
     told = said(course, "report", "90", "--names")
@@ -226,25 +245,34 @@ def test_an_exercise_is_dropped_in_mid_term(course: pathlib.Path, tiny: pathlib.
     assert "does not count in your course" in edition.to_ipynb(Release.load(course, NAME).notebook)
     (course / reading.FILE).write_text("")
     assert "90.2: 0 -> 1.5 points" in said(course, "settings", "--dry-run")
+    said(course, "settings")
+    monkeypatch.setattr(restating, "_worth", lambda *_: None)
+    (course / reading.FILE).write_text('[assignments.90.points]\n"90.1" = 4\n')
+    said(course, "settings")
+    again = "running and judging 2 submissions, equal ones once (1 again, with a part of points that have changed): 1 in"
+    assert again in said(course, "grade", "90", "--dry-run")
 
 
 def test_sections_have_their_own_deadlines_and_lateness_its_price(course: pathlib.Path) -> None:
     """Who is in a later section is not late; days of one's own are added to the section's, also when it moves."""
     text = (
-        'sections = {A = ["gus", "zoe"], B = ["ivo"]}\npenalty = {a_day = 0.25}\n'
+        'timezone = "America/New_York"\nsections = {A = ["gus", "zoe"], B = ["ivo"]}\npenalty = {a_day = 0.25}\n'
         "[assignments.90]\ndeadline = 2027-03-01T18:00:00Z\nsections = {B = 2027-03-03T18:00:00Z}\n"
     )
     (course / reading.FILE).write_text(text)
     told = said(course, "settings", "--names")
-    assert f"{NAME}: deadline: none -> 2027-03-01 18:00 UTC {NAME}: deadlines of 1 student: ivo done" in told
+    assert f"{NAME}: deadline: none -> 2027-03-01 13:00 America/New_York {NAME}: deadlines of 1 student: ivo done" in told
     assert "students by section: A 2, B 1 lateness costs 25% of the score for each day that has begun" in told
     rows = {row.student: row for row in classroom.grade(course, NAME, "bubblewrap", 1, silent)}
     assert "late by 1 day 1 hour: 1 point less" in rows["gus"].reason and "late" not in rows["ivo"].reason
-    assert "the deadline is now 2027-03-05 18:00 UTC." in said(course, "extend", "90", "ivo", "--days", "2")
+    assert "the deadline is now 2027-03-05 13:00 America/New_York." in said(course, "extend", "90", "ivo", "--days", "2")
     (course / reading.FILE).write_text(text.replace("03-03", "03-08"))
     assert "deadlines of 1 student" in said(course, "settings")
     assert Course(course).deadlines(NAME).more == {"ivo": datetime.timedelta(days=9)}
     assert not applying.pending(course, reading.load(course), NAME)
+    shutil.rmtree(course / "submitted")
+    (course / reading.FILE).write_text(text.replace("03-01", "03-02"))
+    assert said(course, "settings").endswith("done.")
 
 
 def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -262,6 +290,17 @@ def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> Non
     assert (course / extensions.FILE).read_text() == f"assignment,student,days\n{NAME},hana,3\n{NAME},ivo,1.5\n"
     said(course, "forget", "hana")
     assert "hana" not in (course / extensions.FILE).read_text()
+
+
+def test_days_wait_for_a_deadline(course: pathlib.Path) -> None:
+    """nbgrader could not grade a student who has more time than none; with the deadline they count."""
+    told = said(course, "extend", "90", "gus", "--days", "2")
+    assert f"{NAME} has no deadline, so nobody is late; the days are kept until it has one." in told
+    assert {row.total for row in classroom.grade(course, NAME, "bubblewrap", 1, silent)} == {2.0}
+    (course / reading.FILE).write_text("[assignments.90]\ndeadline = 2027-03-01T18:00:00Z\n")
+    assert "deadlines of 1 student" in said(course, "settings")
+    assert Course(course).deadlines(NAME).more == {"gus": datetime.timedelta(days=2)}
+    assert not applying.pending(course, reading.load(course), NAME)
 
 
 @pytest.mark.parametrize(
@@ -286,7 +325,9 @@ def test_settings_are_asked_for_with_an_example(tmp_path: pathlib.Path) -> None:
     assert ran.exit_code == 1
     (tmp_path / reading.FILE).write_text(TERM)
     told = said(tmp_path, "settings", "--dry-run")
-    assert "2 04 Four cases of sharded matmul 3 of 7" in told and "2027-03-01 17:00 B: 2027-03-03 17:00" in told, told
+    assert "2 04 Four cases of sharded matmul 3 of 7" in told and "2027-03-01 18:00 B: 2027-03-03 18:00" in told, told
+    assert "deadline (Europe/Berlin)" in told
+    assert "for each day that has begun, at most 50%; up to 1 hour late costs nothing" in told
 
 
 def test_a_release_has_what_students_need(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:

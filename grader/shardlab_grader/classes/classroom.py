@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 
 from shardlab.errors import ShardlabError
 from shardlab_course import dependence
-from shardlab_grader.classes import cluster, faults, jobs, restore, stages
+from shardlab_grader.classes import cluster, faults, jobs, restating, restore, stages
 from shardlab_grader.classes.notebook import Cell
 from shardlab_grader.classes.stages import Grading
 from shardlab_grader.records import changes as changing
@@ -41,16 +41,28 @@ Changed = Callable[[Change], None]
 
 @dataclasses.dataclass(frozen=True)
 class _Class:
-    """What was handed in: who, the key of each, and which handed-in forms are `new`, to be run and judged."""
+    """What was handed in: who, the key of each, and which handed-in forms are `new`, to be run and judged.
+
+    `restated` has the records that only get other points, and `None` for a form that is new because that cannot be told.
+    """
 
     grading: Grading
     contents: Contents
     found: Sequence[Submission]
     keys: Mapping[str, str]
     new: Sequence[str]
+    restated: Mapping[str, Record | None]
 
     def jobs(self) -> Iterator[tuple[str, bytes]]:
         return ((name, self.contents[name]) for name in self.new)
+
+    @property
+    def step(self) -> str:
+        """What the run does, and where submissions are equal for how many of them."""
+        many = sum(one.key in self.new for one in self.found)
+        said = "running and judging" + f" {many} submissions, equal ones once" * (many > len(self.new))
+        parts = sum(record is None for record in self.restated.values())
+        return said + f" ({parts} again, with a part of points that have changed)" * bool(parts)
 
     def tell(self, one: Submission, before: Record | None, now: Record | None, changed: Changed) -> None:
         for change in changes(self.keys[one.student], one.student, before, now) if before and now else ():
@@ -91,9 +103,14 @@ def grade(
     with Contents() as contents:
         found = [contents.keep(one) for one in stages.found(grading.release, student)]
         keys = Roster(course_dir).enter(assignment, {one.student: one.key for one in found})
-        handed = _Class(grading, contents, found, keys, stages.missing(grading, sorted(contents)))
+        new = stages.missing(grading, sorted(contents))
+        stands = restating.restated(grading, contents, found, new)
+        handed = _Class(grading, contents, found, keys, [name for name in new if not stands.get(name)], stands)
         if dry:
             return _tried(handed, workers, servers, progress, changed)
+        for name, record in stands.items():
+            if record:
+                stages.recorded(grading, name, record)
         fresh = {one.student for one in found if one.key in handed.new or not stages.is_given(grading, one)}
         with _kept(handed, changed) as tell:
             finals = _finals(grading, found) if again else {}
@@ -154,7 +171,7 @@ def _run(
     rows = dict[str, Row]()
     if not handed.new:
         return rows
-    with progress("running and judging", len(handed.new)) as advance:
+    with progress(handed.step, len(handed.new)) as advance:
         for name, record in _graded(handed.grading, handed.jobs(), workers, scheduler, servers):
             for one in (one for one in handed.found if one.key == name):
                 told(one.student, handed.keys[one.student], record)
@@ -218,8 +235,8 @@ def absent(course_dir: pathlib.Path, assignment: str, rows: Iterable[Row]) -> di
 
 def _tried(handed: _Class, workers: int, servers: Servers | None, progress: Progress, changed: Changed) -> list[Row]:
     """The rows of a run that writes nothing."""
-    records, grading = dict[str, Record](), handed.grading
-    with progress("running and judging", len(handed.new)) as advance:
+    grading, records = handed.grading, {name: record for name, record in handed.restated.items() if record}
+    with progress(handed.step, len(handed.new)) if handed.new else contextlib.nullcontext(lambda: None) as advance:
         asked = (stages.restored(grading, *job) for job in handed.jobs())
         for job, done in jobs.run_all(asked, workers, servers) if handed.new else ():
             records[job.key] = stages.record(job, done)
@@ -230,9 +247,23 @@ def _tried(handed: _Class, workers: int, servers: Servers | None, progress: Prog
 def _tried_row(handed: _Class, one: Submission, records: Mapping[str, Record], changed: Changed) -> Row:
     grading, fresh = handed.grading, not stages.is_given(handed.grading, one)
     record = None if one.problem else records.get(one.key) or grading.store.get(one.key)
-    handed.tell(one, stages.given(grading, one), record, changed)
-    row = report.row(one.student, record, None) if record else stages.row(grading, one)
+    last = stages.given(grading, one)
+    handed.tell(one, last, record, changed)
+    row = stages.row(grading, one)
+    if record and fresh:
+        before = row.total if last else None
+        row = dataclasses.replace(report.row(one.student, record, _after(grading, one, last, record)), before=before)
     return dataclasses.replace(row, key=handed.keys[one.student], fresh=fresh)
+
+
+def _after(grading: Grading, one: Submission, last: Record | None, record: Record) -> float:
+    """The total that the gradebook will have: points that a person gave stay."""
+    names = {question: "q" + question.replace(".", "-") for question in record.verdicts}
+    had = grading.course.scored(grading.release.assignment, one.student, names.values())
+    if last is None or had.score is None:
+        return record.points
+    judged = [q for q in names if q in last.verdicts and had.marks.get(names[q]) == last.verdicts[q].points]
+    return round(had.score + sum(record.verdicts[q].points - last.verdicts[q].points for q in judged), 2)
 
 
 def rows(course_dir: pathlib.Path, assignment: str) -> list[Row]:

@@ -96,7 +96,8 @@ class Settings:
 class Job:
     """A notebook to be graded, under a key of the caller's: all its code cells in order, and what they are asked.
 
-    `manifests` has `Question.manifest(seed)` by question id, `form` a hash of what was handed in.
+    `manifests` has `Question.manifest(seed)` by question id, `form` a hash of what was handed in, and `basis` one of all
+    that its verdicts depend on but the points of the questions.
     """
 
     key: str
@@ -104,6 +105,7 @@ class Job:
     manifests: Mapping[str, Manifest]
     settings: Settings
     form: str = ""
+    basis: str = ""
 
 
 def told(job: Job) -> Job:

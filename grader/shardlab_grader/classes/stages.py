@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import json
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -62,6 +63,11 @@ class Grading:
     def by_hand(self) -> Mapping[str, float]:
         """The points of each cell that a person grades, by its grade id."""
         return self.release.by_hand
+
+    @functools.cached_property
+    def ground(self) -> bytes:
+        """What its verdicts depend on besides a student's cells and what they are asked."""
+        return f"{self.release.seed}\n{self.release.judgement}\n".encode() + self.release.references.read_bytes()
 
     @functools.cached_property
     def settings(self) -> Settings:
@@ -144,8 +150,9 @@ def restored(grading: Grading, name: str, content: bytes) -> Job:
     released, names = grading.given(content), variants.names_in(content)
     cells = job_cells(restore(parse(content), released), released)
     manifests = {question: with_names(manifest, names) for question, manifest in grading.release.manifests.items()}
-    form = hashlib.sha256(content).hexdigest()[:16]
-    return Job(name, tuple(cells), manifests, grading.settings, form)
+    asked = json.dumps([list(map(dataclasses.asdict, cells)), manifests], sort_keys=True).encode()
+    form, basis = (hashlib.sha256(text).hexdigest()[:16] for text in (content, asked + grading.ground))
+    return Job(name, tuple(cells), manifests, grading.settings, form, basis)
 
 
 def run(job: Job, shared: Shared) -> tuple[Outcome, bytes | None]:
@@ -247,7 +254,7 @@ def record(job: Job, graded: Graded) -> Record:
     """What is to be kept of a job's verdicts, with the first exceptions of each question's cells in words."""
     notes = itemised.borrowed(job, graded.verdicts)
     errors = _errors(job.cells, graded.errors)
-    return Record(graded.verdicts, graded.mode, errors, graded.seconds, graded.programs, notes, job.form)
+    return Record(graded.verdicts, graded.mode, errors, graded.seconds, graded.programs, notes, job.form, job.basis)
 
 
 def row(grading: Grading, one: Submission) -> Row:
@@ -288,7 +295,7 @@ def given(grading: Grading, one: Submission) -> Record | None:
 
 def missing(grading: Grading, names: Sequence[str]) -> list[str]:
     """The keys under which there is no record, one with a question ungraded, or one that was made in no sandbox."""
-    return [name for name in names if not _stands(grading.store.get(name), grading.mode)]
+    return [name for name in names if not stands(grading.store.get(name), grading.mode)]
 
 
 def ungraded(manifests: Mapping[str, Any], reason: str) -> dict[str, Verdict]:
@@ -296,7 +303,8 @@ def ungraded(manifests: Mapping[str, Any], reason: str) -> dict[str, Verdict]:
     return {question: Verdict(question, "ungraded", reason=reason) for question in manifests}
 
 
-def _stands(found: Record | None, mode: Mode) -> bool:
+def stands(found: Record | None, mode: Mode) -> bool:
+    """Whether a record has a verdict on every question, and was made in a sandbox like the one that is asked for."""
     return found is not None and not found.ungraded and found.sandbox in (mode, "bubblewrap")
 
 

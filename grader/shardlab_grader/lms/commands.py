@@ -11,7 +11,7 @@ import click
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.lms.sheets import PRESETS, Sheet
-from shardlab_grader.terminal import FILE, alone, console, course_option, mended, names_option, wait_option
+from shardlab_grader.terminal import FILE, alone, console, course_option, mended, names_option, typed, wait_option
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=pathlib.Path)
 MOST = 12
@@ -22,7 +22,7 @@ SAID = {
     "same": "as before",
     "late": "marked late by the LMS, which gives no time",
     "other": "of another chapter; collected where there was nothing before",
-    "unknown": "not in the table, and not collected",
+    "unknown": "not in the table, or without an id there as Canvas's test student, and not collected",
     "twice": "claimed for one student under two names, and not collected; check whose they are",
     "large": "larger than the limit, and not collected",
     "left": "other files, left alone",
@@ -76,7 +76,7 @@ def collect(
             say(SAID[field], found, names)
         if not times:
             console.print("no times are known, so no submission is late.", soft_wrap=True)
-        console.print(f"next: shardlab-grader grade {name}", soft_wrap=True)
+        console.print(f"next: {typed(f'grade {name}', course_dir)}", soft_wrap=True)
 
 
 @click.command("feedback")

@@ -59,8 +59,9 @@ class Scored:
         """In words; empty where it is not late."""
         if self.late <= 0:
             return ""
-        days, left = divmod(math.ceil(self.late / 3600), 24)
-        spans = [f"{n} {unit}{'s' * (n != 1)}" for n, unit in ((days, "day"), (left, "hour")) if n]
+        hours, minutes = divmod(math.ceil(self.late / 60), 60)
+        parts = ((hours // 24, "day"), (hours % 24, "hour"), (minutes, "minute"))
+        spans = [f"{n} {unit}{'s' * (n != 1)}" for n, unit in parts if n]
         return f"late by {' '.join(spans)}: {self.penalty:g} point{'s' * (self.penalty != 1)} less"
 
 

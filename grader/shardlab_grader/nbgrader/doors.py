@@ -125,6 +125,10 @@ def _autograding(step: BaseConverter) -> Iterator[None]:
     step.sanitize_preprocessors = [f"{OURS}RestoreCells"]
     step.autograde_preprocessors = [f"{OURS}SaveVerdicts", f"{THEIRS}AssignLatePenalties"]
     directory, before = step.coursedir, step.coursedir.submitted_directory
+    # What students get beside the notebook, packages too: nbgrader would copy it for each of them, and again into feedback/.
+    source = pathlib.Path(directory.format_path(directory.source_directory, ".", directory.assignment_id))
+    beside = [str(path.relative_to(source)) for path in source.rglob("*") if path.is_file()]
+    step.exclude_overwriting = {directory.assignment_id: beside}
     if before.startswith(STAGED):  # by `Course.autograde`
         _keep_marks(step, [directory.student_id])
         yield

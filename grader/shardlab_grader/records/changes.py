@@ -16,6 +16,9 @@ from typing import Any
 from shardlab.errors import ShardlabError
 from shardlab_grader.records.store import Record, write
 
+WORTH = "now worth"
+"""Begins the reason where an exercise has other points: the same for a whole class."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Change:
@@ -112,6 +115,8 @@ def _points(record: Record, question: str) -> float | None:
 def _why(before: Record, now: Record, question: str) -> str:
     if None in (_points(before, question), _points(now, question)):
         return "our side failed " + ("before" if _points(before, question) is None else "now")
+    if before.verdicts[question].of != now.verdicts[question].of:
+        return f"{WORTH} {now.verdicts[question].of:g} points"
     if before.form and before.form == now.form:
         return "the same notebook, judged anew"
     if before.programs.get(question) == now.programs.get(question) is not None:

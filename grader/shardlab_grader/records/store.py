@@ -24,7 +24,8 @@ class Record:
     """The verdicts on one notebook, the exceptions of its cells in words, and the sandbox in which it ran.
 
     `seconds` has the wall time of its run, its processes and its judge, `programs` by question a hash of those handed in,
-    `notes` by question sentences for its student, and `form` a hash of the handed-in form.
+    `notes` by question sentences for its student, `form` a hash of the handed-in form, and `basis` one
+    of all that it depends on but the points of the questions.
     """
 
     verdicts: Mapping[str, Verdict]
@@ -34,6 +35,7 @@ class Record:
     programs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     notes: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
     form: str = ""
+    basis: str = ""
 
     @property
     def points(self) -> float:
@@ -51,7 +53,7 @@ class Record:
         errors = {question: list(lines) for question, lines in self.errors.items()}
         measured = {"seconds": dict(self.seconds), "programs": dict(self.programs)}
         notes = {"notes": {question: list(lines) for question, lines in self.notes.items()}} if self.notes else {}
-        form = {"form": self.form} if self.form else {}
+        form = {name: value for name in ("form", "basis") if (value := getattr(self, name))}
         return {"sandbox": self.sandbox, "verdicts": verdicts, "errors": errors, **measured, **notes, **form}
 
     @classmethod
@@ -59,7 +61,9 @@ class Record:
         """The record that `to_json` wrote."""
         verdicts = {question: Verdict.from_json(verdict) for question, verdict in raw["verdicts"].items()}
         seconds, programs, notes = (raw.get(name, {}) for name in ("seconds", "programs", "notes"))
-        return cls(verdicts, raw["sandbox"], raw["errors"], seconds, programs, notes, raw.get("form", ""))
+        return cls(
+            verdicts, raw["sandbox"], raw["errors"], seconds, programs, notes, raw.get("form", ""), raw.get("basis", "")
+        )
 
 
 class Store:

@@ -13,7 +13,7 @@ from shardlab_judge.verdict import Part, Verdict
 
 def itemised(verdict: Verdict) -> str:
     """The points of each part of an exercise in which some were lost: `values 2 of 3, shardings 1 of 1`; else nothing."""
-    if verdict.status != "failed" or len(verdict.parts) < 2:
+    if verdict.status != "failed" or len(verdict.parts) < 2 or not verdict.of:
         return ""
     items = list(dict.fromkeys(part.item for part in verdict.parts))
     told = []

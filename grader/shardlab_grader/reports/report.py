@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shardlab_grader.plain import inert, plain
-from shardlab_grader.records.changes import Change
+from shardlab_grader.records.changes import WORTH, Change
 from shardlab_grader.records.store import Record
 from shardlab_grader.reports.figures import ENOUGH, FEW, STATES, Exercise, Figures
 from shardlab_judge.question import LETTERS
@@ -40,8 +40,9 @@ class Row:
     """One submission: its points by question, `total` as in the gradebook, and what a person should know.
 
     `student` is a name, or where names are not to be shown the submission's `key`. `fresh` says that this run gave it to
-    nbgrader, `waiting` that a person has still to grade a part; `final` is the score less the penalty before and now, where
-    penalties were counted anew and that changed it.
+    nbgrader, `waiting` that a person has still to grade a part; `before` is the total in place of
+    which a dry run would give it another; `final` is the score less the penalty before and now, where penalties were counted
+    anew and that changed it.
     """
 
     student: str
@@ -53,6 +54,7 @@ class Row:
     fresh: bool = dataclasses.field(default=False, compare=False)
     final: tuple[float, float] | None = dataclasses.field(default=None, compare=False)
     waiting: bool = False
+    before: float | None = None
 
 
 def row(student: str, record: Record, total: float | None) -> Row:
@@ -60,7 +62,8 @@ def row(student: str, record: Record, total: float | None) -> Row:
     points = {question: verdict.points for question, verdict in record.verdicts.items()}
     reasons: dict[str, list[str]] = {}
     for question, verdict in record.verdicts.items():
-        if verdict.status != "passed" and (verdict.status == "ungraded" or not record.ungraded):
+        failed = verdict.of and verdict.status in ("failed", "unattempted")  # and counts in the course
+        if verdict.status == "ungraded" or (failed and not record.ungraded):
             reasons.setdefault(_short(_said(verdict, record.errors.get(question, ()))), []).append(question)
     told = "; ".join(f"{', '.join(asked)}: {why}" for why, asked in reasons.items())
     return Row(student, "ungraded" if record.ungraded else "graded", points, total, told)
@@ -104,7 +107,7 @@ def _points(
     if reasons:
         shown.add_column("reason")
     for one in rows:
-        cells = [number(one.points.get(question)) for question in questions] + [number(one.total)]
+        cells = [number(one.points.get(question)) for question in questions] + [_total(one)]
         cells += [escape(plain(one.reason))] * reasons
         state = Text(one.status, COLOURS[one.status])
         shown.add_row(escape(plain(one.student)), state, *cells, style=STYLES[one.status])
@@ -145,7 +148,7 @@ def exercise_table(found: Figures) -> Table:
     shown.add_column("equal programs", overflow="fold")
     for one in found.exercises:
         counts = [str(one.counts[name] or "-") for name in STATES]
-        mean = "-" if one.mean is None else f"{one.mean:.1f}"
+        mean = number(one.mean and round(one.mean, 2))
         mark = " (observed)" if one.observed else ""
         shown.add_row(f"{one.question} {escape(one.title)}{mark}", *counts, mean, f"{one.of:g}", groups(one))
     return shown
@@ -224,13 +227,18 @@ def changed(changes: Sequence[Change], names: bool) -> list[str]:
     """How many scores are others than before, and each with the reason."""
     if not changes:
         return []
+    equal: dict[tuple[str, str], list[str]] = {}
+    for one in changes:
+        said = f"{one.question}: {number(one.before)} -> {number(one.now)}, {one.why}"
+        equal.setdefault((f"{one.date} ".lstrip(), said), []).append(plain(one.student) if names else one.key)
     head = f"{len(changes)} score{'s' * (len(changes) != 1)} changed:"
-    return [head, *(_change(one, plain(one.student) if names else one.key) for one in changes)]
+    return [head, *(_change(when, said, who) for (when, said), who in equal.items())]
 
 
-def _change(one: Change, who: str) -> str:
-    when = f"{one.date} " if one.date else ""
-    return f"  {when}{who} {one.question}: {number(one.before)} -> {number(one.now)}, {one.why}"
+def _change(when: str, said: str, who: Sequence[str]) -> str:
+    if len(who) == 1:
+        return f"  {when}{who[0]} {said}"
+    return f"  {when}{said}: {len(who)} submissions" + f", {', '.join(who)}" * (WORTH not in said)
 
 
 def finals(rows: Sequence[Row]) -> list[str]:
@@ -261,6 +269,11 @@ def graded_with(versions: Mapping[str, str]) -> list[str]:
 def number(points: float | None) -> str:
     """Points for a table."""
     return "-" if points is None else f"{points:g}"
+
+
+def _total(one: Row) -> str:
+    moved = one.before is not None and one.before != one.total
+    return f"{number(one.before)} -> {number(one.total)}" if moved else number(one.total)
 
 
 def _said(verdict: Verdict, errors: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 import html
 import math
 import pathlib
+import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -81,6 +82,11 @@ def escape(text: str) -> str:
     return html.escape(plain(text))
 
 
+def prose(text: str) -> str:
+    """The same, with what stands in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def _changed(lines: Sequence[str]) -> str:
     return "".join(["<h2>Changed scores</h2>", *(f"<p>{escape(line)}</p>" for line in lines)]) if lines else ""
 
@@ -152,7 +158,7 @@ def _exercise(one: Exercise) -> str:
     told = ", ".join(f"{count} {name}" for name, count in counts) or "no submissions"
     parts = [Segment(count, COLOURS[name]) for name, count in counts]
     drawn = bar(parts, sum(one.counts.values()), f"{one.question}: {told}")
-    mean = "-" if one.mean is None else f"{one.mean:.1f}"
+    mean = report.number(one.mean and round(one.mean, 2))
     title = f"<b>{escape(one.question)}</b> {escape(one.title)}" + " <em>observed</em>" * one.observed
     return _row(title, f"mean {mean} of {one.of:g}", drawn, told)
 
@@ -196,7 +202,7 @@ def _card(cause: Cause, many: int) -> str:
     parts = [Segment(cause.count, COLOURS["failed"]), Segment(many - cause.count, "", hollow=True)]
     drawn = bar(parts, many, f"{cause.name}: {cause.count} of {many} submissions")
     head = f"<header><code>{escape(cause.name)}</code><span>{cause.count} of {many}</span></header>"
-    return f'<div class="miss row">{head}{drawn}<p>{escape(cause.cause)}</p></div>'
+    return f'<div class="miss row">{head}{drawn}<p>{prose(cause.cause)}</p></div>'
 
 
 def _lost(found: Figures) -> str:
@@ -258,7 +264,8 @@ def _submissions(rows: Sequence[Row], points: Mapping[str, float], observed: set
     lines = [_line((escape(word) for word in head), "th")]
     for one in rows:
         marks = [report.number(one.points.get(question)) for question in points]
-        lines.append(_line(map(escape, [one.student, one.status, *marks, report.number(one.total), one.reason]), "td"))
+        cells = map(escape, [one.student, one.status, *marks, report.number(one.total)])
+        lines.append(_line([*cells, prose(one.reason)], "td"))
     return f'<h2>Submissions</h2><div class="wide" tabindex="0"><table>{"".join(lines)}</table></div>'
 
 

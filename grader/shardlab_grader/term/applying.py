@@ -36,12 +36,12 @@ class Pending:
     def __bool__(self) -> bool:
         return bool(self.points or self.deadline or self.more)
 
-    def lines(self, names: bool) -> Iterator[str]:
+    def lines(self, settings: Settings, names: bool) -> Iterator[str]:
         """Each difference, as a sentence."""
         for id, (before, after) in self.points.items():
             yield f"{id}: {before:g} -> {after:g} points{'; it no longer counts' if not after else ''}"
         if self.deadline:
-            yield f"deadline: {told(self.deadline[0])} -> {told(self.deadline[1])}"
+            yield f"deadline: {settings.told(self.deadline[0])} -> {settings.told(self.deadline[1])}"
         if self.more:
             yield f"deadlines of {_counted(list(self.more), 'student', names)}"
         if self.unknown:
@@ -59,7 +59,8 @@ def pending(course_dir: pathlib.Path, settings: Settings, assignment: str) -> Pe
     moved = chosen.deadline is not None and chosen.deadline != now.common
     deadline = (now.common, chosen.deadline) if moved and chosen.deadline else None
     later, days, there = settings.later(assignment), extensions.load(course_dir).get(assignment, {}), course.students()
-    due = {one: more + datetime.timedelta(days=days.get(one, 0)) for one, more in later.items()}
+    asked = {*later, *days} if chosen.deadline or now.common else ()
+    due = {one: later.get(one, NONE) + datetime.timedelta(days=days.get(one, 0)) for one in sorted(asked)}
     more = {one: span for one, span in due.items() if one in there and span != now.more.get(one, NONE)}
     unknown = tuple(sorted(one for one, span in due.items() if span and one not in there))
     lacking = tuple(id for id in chosen.exercises or () if id not in points)
@@ -77,11 +78,6 @@ def apply(course_dir: pathlib.Path, change: Pending) -> None:
         course.set_deadline(change.assignment, change.deadline[1])
     if change.more:
         course.extend(change.assignment, change.more)
-
-
-def told(time: datetime.datetime | None) -> str:
-    """A deadline in words."""
-    return f"{time:%Y-%m-%d %H:%M} UTC" if time else "none"
 
 
 def _points(course_dir: pathlib.Path, settings: Settings, assignment: str) -> dict[str, tuple[float, float]]:

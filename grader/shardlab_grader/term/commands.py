@@ -7,7 +7,7 @@ import pathlib
 import click
 
 from shardlab.errors import ShardlabError
-from shardlab_grader.terminal import alone, console, course_option, mended, names_option, wait_option
+from shardlab_grader.terminal import alone, console, course_option, mended, names_option, typed, wait_option
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=pathlib.Path)
 BEGINNING = 'timezone = "Europe/Berlin"\n[assignments.04]\ndeadline = 2027-03-01T18:00:00'
@@ -43,11 +43,11 @@ def settings(
             console.print(line, soft_wrap=True)
         with alone(course_dir, "settings", wait):
             for change in [applying.pending(course_dir, found, name) for name in released]:
-                for line in change.lines(names):
+                for line in change.lines(found, names):
                     console.print(f"{change.assignment}: {line}", soft_wrap=True)
                 if change and not dry_run:
                     applying.apply(course_dir, change)
-                    console.print(f"done; next: {showing.following(change)}", soft_wrap=True)
+                    console.print(f"done{showing.following(course_dir, change)}", soft_wrap=True)
         if dry_run:
             console.print("a dry run: nothing was changed.")
 
@@ -81,7 +81,7 @@ def extend(
         wanted = extensions.table(table, name) if table else {}
         wanted |= dict.fromkeys(students, days or 0.0)
         with alone(course_dir, f"extend {name}", wait):
-            extensions.extend(course_dir, reading.load(course_dir), name, wanted)
-            for line in showing.deadlines(course_dir, name, wanted):
+            extensions.extend(course_dir, decided := reading.load(course_dir), name, wanted)
+            for line in showing.deadlines(course_dir, decided, name, wanted):
                 console.print(line, soft_wrap=True)
-        console.print(f"if it is already graded: shardlab-grader grade {name} --penalties", soft_wrap=True)
+        console.print(f"if it is already graded: {typed(f'grade {name} --penalties', course_dir)}", soft_wrap=True)

@@ -27,10 +27,11 @@ def extend(course_dir: pathlib.Path, settings: Settings, assignment: str, days: 
     Raises:
         ShardlabError: the gradebook lacks one of them; then nothing has changed.
     """
-    later, none = settings.later(assignment), datetime.timedelta()
-    spans = {one: later.get(one, none) + datetime.timedelta(days=more) for one, more in days.items()}
-    kept = load(course_dir)
-    Course(course_dir).extend(assignment, spans)
+    later, none, course = settings.later(assignment), datetime.timedelta(), Course(course_dir)
+    kept, due = load(course_dir), course.deadlines(assignment).common is not None
+    # Without a deadline nbgrader could not grade who has more time: `settings` gives it to them with the deadline.
+    spans = {one: later.get(one, none) + datetime.timedelta(days=more) if due else none for one, more in days.items()}
+    course.extend(assignment, spans)
     kept[assignment] = {one: more for one, more in {**kept.get(assignment, {}), **days}.items() if more}
     _save(course_dir, kept)
 

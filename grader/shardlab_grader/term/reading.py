@@ -74,7 +74,7 @@ class _Reading:
             if number is not None and (table := self._of(where, each, dict, "a table")) is not None:
                 assignments[number] = self._assignment(where, number, table, sections)
         penalty = self._penalty(raw["penalty"]) if "penalty" in raw else None
-        return Settings(assignments, sections, penalty, self._plan(raw))
+        return Settings(assignments, sections, penalty, self._plan(raw), self._zone or datetime.UTC)
 
     def _assignment(self, where: str, number: int, raw: Table, sections: Table) -> Assignment:
         self._known(raw, where, ("exercises", "points", "deadline", "sections"))

@@ -46,12 +46,20 @@ class Penalty:
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """A course's own settings: assignments by their chapter, students by their section, and chapters by their week."""
+    """A course's own settings: assignments by their chapter, students by their section, chapters by their week.
+
+    `zone` is the time zone in which deadlines are written and shown.
+    """
 
     assignments: Mapping[int, Assignment] = dataclasses.field(default_factory=dict)
     sections: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     penalty: Penalty | None = None
     plan: Mapping[int, tuple[int, ...]] = dataclasses.field(default_factory=dict)
+    zone: datetime.tzinfo = datetime.UTC
+
+    def told(self, time: datetime.datetime | None) -> str:
+        """A deadline in words, in the course's time zone."""
+        return f"{time.astimezone(self.zone):%Y-%m-%d %H:%M} {self.zone}" if time else "none"
 
     def of(self, name: str) -> Assignment:
         """Those of the assignment of this name; those of a course without settings where it is not named."""

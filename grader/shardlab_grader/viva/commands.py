@@ -31,7 +31,7 @@ def viva(
     assignment: str, course_dir: pathlib.Path, mode: Mode, names: bool, wait: bool, student: str, seed: int | None,
     bank: bool, folder: pathlib.Path | None,
 ) -> None:  # fmt: skip
-    """Ask each student about their own submission: three or four questions on paper, with answer keys."""
+    """Ask each student about their own submission: up to four questions on paper, with answer keys."""
     from shardlab_grader.releases.places import released
     from shardlab_grader.viva import sheets
 

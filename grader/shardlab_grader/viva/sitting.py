@@ -50,7 +50,7 @@ class Sitting:
 def sittings(
     grading: Grading, contents: Contents, found: Sequence[Submission], seed: int, run: RunScript
 ) -> Iterator[Sitting]:
-    """The questions of each submission, repeatable by `seed`.
+    """The questions of each submission, repeatable by `seed`: a draw for each student, of equal notebooks too.
 
     Args:
         contents: the handed-in forms of `found`.
@@ -68,7 +68,7 @@ def _sitting(grading: Grading, one: Submission, contents: Contents, seed: int, r
         problem = f"it is not graded yet: shardlab-grader grade {grading.release.assignment}"
         return Sitting(one.student, one.key, problem=problem)
     passed = [question for question, verdict in record.verdicts.items() if verdict.status == "passed"]
-    job, rng = stages.restored(grading, one.key, contents[one.key]), random.Random(f"{seed}/{one.key}")
+    job, rng = stages.restored(grading, one.key, contents[one.key]), random.Random(f"{seed}/{one.student}/{one.key}")
     found = _chosen(job, passed, rng)
     if not found:
         return Sitting(one.student, one.key, problem="no exercise that was passed has a function to ask about")
