@@ -100,7 +100,7 @@ def _recomputes(mesh: Any, *arrays: jax.Array) -> Any:
 @pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("trick", ["copies", "recomputes", "ignores", "constant"])
 def test_tricks_earn_nothing(trick: str) -> None:
-    """Copies everywhere, arithmetic done by all, and programs that do not compute the step are off the map."""
+    """No points for copies of every array, for devices that all do the whole work, or for a step that is not computed."""
     layout = dict.fromkeys(NAMES, () if trick == "copies" else (BOTH, None))
 
     def step(mesh: Any, X: jax.Array, Y: jax.Array, W1: jax.Array, W2: jax.Array) -> Any:
@@ -116,7 +116,7 @@ def test_tricks_earn_nothing(trick: str) -> None:
 
 
 def test_giving_weights_away_buys_nothing() -> None:
-    """Weights that travel are as far from the front when the old ones are donated: no design holds less for that."""
+    """A design that moves weights is as far from the front with donated weights as without: it does not hold less."""
 
     def step(mesh: Any, *arrays: jax.Array) -> Any:
         places = jax.NamedSharding(mesh, jax.P(BOTH, None))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,14 +15,49 @@ from shardlab_judge.question import Item
 
 
 def rights(item: Item, observed: Observed) -> tuple[np.ndarray, ...]:
-    """The right outputs, computed in double precision where the inputs are floats; none where more than one is right."""
-    oracle, on_mesh = getattr(item, "oracle", None), getattr(item, "rights", None)
-    if on_mesh is not None:
-        return tuple(map(np.asarray, on_mesh(observed)))
-    return () if oracle is None else returned(oracle, observed)
+    """The right outputs, computed in double precision where the inputs are floats; none where more than one is right.
+
+    They depend on the case and the inputs alone, so they are computed once for these, and are not to be written to.
+    """
+    if (on_mesh := getattr(item, "rights", None)) is not None:
+        return _once(_Asked(observed, on_mesh, given=False))
+    oracle = getattr(item, "oracle", None)
+    return () if oracle is None else _once(_Asked(observed, oracle))
 
 
 def returned(function: Callable[..., Any], observed: Observed) -> tuple[np.ndarray, ...]:
     """What a function of the global inputs returns, as a tuple."""
-    made = function(*map(wide, observed.inputs))
-    return tuple(map(np.asarray, made if isinstance(made, tuple) else (made,)))
+    return _arrays(function(*map(wide, observed.inputs)))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Asked:
+    """A function, and what it is asked about: the global inputs where these are `given`, or all that was observed.
+
+    Two are equal where case and arrays are the same: these are kept with it, so their places in memory are names.
+    """
+
+    observed: Observed
+    function: Callable[..., Any]
+    given: bool = True
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.function, self.observed.case, *map(id, self.observed.inputs)
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self._key() == other._key()
+
+
+@functools.lru_cache(maxsize=32)
+def _once(asked: _Asked) -> tuple[np.ndarray, ...]:
+    made = returned(asked.function, asked.observed) if asked.given else _arrays(asked.function(asked.observed))
+    for x in made:
+        x.flags.writeable = False
+    return made
+
+
+def _arrays(made: Any) -> tuple[np.ndarray, ...]:
+    return tuple(np.asarray(x).view() for x in (made if isinstance(made, tuple) else (made,)))

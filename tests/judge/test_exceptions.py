@@ -117,6 +117,8 @@ MADE: dict[str, tuple[Any, str]] = {
     "by position": (lambda mesh, A, B: jax.shard_map(lambda a: a, mesh, P("x"), P("x"))(A), "old-shard-map"),
     "product": (mapped(lambda a, b: b @ a), "shapes-do-not-fit"),
     "sum": (lambda mesh, A, B: A + B, "shapes-do-not-fit"),
+    "where": (lambda mesh, A, B: jnp.where(A > 0, A, B), "shapes-do-not-fit"),
+    "einsum": (lambda mesh, A, B: jnp.einsum("n,nw->w", A, B), "letters-and-dimensions"),
     "reshape": (lambda mesh, A, B: A.reshape(7, -1), "shapes-do-not-fit"),
     "grad": (lambda mesh, A, B: jax.grad(lambda a: a @ B)(A), "gradient-of-many"),
     "no return": (lambda mesh, A, B: None, "nothing-returned"),

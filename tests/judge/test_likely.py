@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from shardlab_judge.cases import Case, Input, Observed, axes
-from shardlab_judge.causes import arguments, places, prices
+from shardlab_judge.causes import arguments, lines, places, prices
 from shardlab_judge.causes.called import in_powers, where
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.causes.returned import likely as likely_returned
+from shardlab_judge.causes.returned import one_sided
 from shardlab_judge.causes.values import likely
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import WrongCost, WrongValues
@@ -503,6 +504,17 @@ def test_returned_where() -> None:
     assert where(calls, [0, 1, 6], ["n", "both", "way"]) is None and where(calls[:4], [0, 3], ["n", "both", "way"]) is None
 
 
+def test_returned_on_one_side() -> None:
+    """All too large or too small, and by how much; nothing of numbers on both sides, or of fewer than four."""
+    rights = [100, 200, 30, 50]
+    assert "too large: it is between 1.1 and 2.2 times" in one_sided(rights, [110, 440, 35, 60]).cause
+    near = one_sided(rights, [99, 198.5, 29.9, 49.7])
+    assert near.id == "always-too-small" and near.cause.endswith("or for a small term.")
+    assert one_sided(rights, [0, 0, 1, 0]).cause == "Of 4 wrong numbers, 3 are 0."
+    for got in ([110, 199, 35, 60], [110, 440, 35, 50], ["a", 1, 2, 3]):
+        assert one_sided(rights, got) is None
+
+
 @pytest.mark.parametrize("dtype", [bool, np.int32, np.complex64, np.float16])
 def test_other_dtypes_raise_nothing(dtype: type, rng: np.random.Generator) -> None:
     """Truth values, whole and complex numbers, and one beside another."""
@@ -566,5 +578,51 @@ def test_returned_in_powers(rng: np.random.Generator) -> None:
         ([2 * a * a / b for a, b, _ in calls], "2 * a**2 / b, whatever else counts."),
     ):
         assert in_powers(calls, rights, got, "abc").cause == f"Every wrong answer is {words}"
+    for got, words in (
+        ([r + 3 * a / c for r, (a, _, c) in zip(rights, calls)], "the right one plus 3 * a / c."),
+        ([7 if n == 4 else r - b for n, (r, (_, b, _)) in enumerate(zip(rights, calls))], "the right one minus b."),
+        ([a / r if n else r + 1 for n, (r, (a, *_)) in enumerate(zip(rights, calls))], "a divided by the right one."),
+    ):
+        told = in_powers(calls, rights, got, "abc").cause
+        assert told.removeprefix("Every wrong answer is ").removeprefix("In 8 of 9 wrong calls, the answer is ") == words
     assert in_powers(calls, rights, [a + c for a, _, c in calls], "abc") is None
     assert in_powers(calls[:4], rights[:4], [a for a, *_ in calls[:4]], "abc") is None
+
+
+def test_lines(right: np.ndarray, rng: np.random.Generator) -> None:
+    """Where values are wrong, how near they are, or that they are an argument's; what the item tolerates is right."""
+    item = ProgramItem("f", {"V": 1}, cases=(), rtol=1e-2)
+
+    def told(output: np.ndarray, due: np.ndarray = right, given: np.ndarray | None = None) -> str:
+        observed = dataclasses.replace(seen(output, ("x",)), inputs=(np.zeros(2) if given is None else given,))
+        found = lines.likely(item, observed, (due,))
+        return found.cause if found and found.id in lines.IDS else ""
+
+    later, some = right * 1.005, right.copy()
+    later[5:] += rng.standard_normal((3, 12))
+    some[[1, 6]] = 3
+    assert told(later).startswith("Along dimension 0 all is right before position 5. From there on every position has")
+    assert told(some) == "Only positions 1, 6 of 8 along dimension 0 have wrong values."
+    whole = np.round(99 * right).astype(np.int32)
+    assert "right before position 6." in told(whole + 50 * np.eye(8, 12, -6, np.int32), whole)
+    assert told(right + 0.02 * np.abs(right).max()).startswith("No value is wrong by more than 2 % of the largest one: ")
+    assert told(rng.permuted(right), given=right).startswith("Every value is one of argument number 1 after the mesh")
+    assert (
+        told(right[:4, :6])
+        == "The length of the output is 4 instead of 8 along dimension 0 and 6 instead of 12 along dimension 1."
+    )
+    assert told(whole / 2.0, whole).startswith("Whole numbers became floats")
+    assert not told(right * 1.005) and not told(np.sin(right)) and not told(right[0])
+    one, other = seen(right), seen(np.sin(right))
+    both = dataclasses.replace(one, shards=one.shards + other.shards, placements=one.placements * 2)
+    assert lines.likely(item, both, (right, right)).cause == "Of 2 outputs, only number 2 has wrong values."
+
+
+def test_memory_of_one_argument() -> None:
+    """The bytes that are too many are those of one array that is not donated, in an output's place."""
+    placed = place((16, 6), MESH, ("x",))
+    case = Case(MESH, (Input((16, 6), ("x",)), Input((3, 5))))
+    observed = Observed(case, placements=(placed,), memory=1000)
+    assert prices.memory(observed, 904).cause.startswith("The 96 B that are too many are those of argument number 1 ")
+    assert prices.memory(observed, 903) is prices.memory(observed, 940) is None
+    assert prices.memory(dataclasses.replace(observed, donated=frozenset({0})), 904) is None

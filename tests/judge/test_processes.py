@@ -12,6 +12,7 @@ import pytest
 from sample_questions import LAUNCHED, batches, gathered
 from shardlab.answers.record import record
 from shardlab.processes import recorded
+from shardlab_course.ch14.ex04.oracle import ends_early
 from shardlab_course.checking import feedback
 from shardlab_judge.cases import axes
 from shardlab_judge.judging import judge
@@ -231,3 +232,9 @@ def test_a_stub_is_not_launched(monkeypatch: pytest.MonkeyPatch) -> None:
     given = record(LAUNCHED.manifest(), {"batches": stub}, {})
     assert judged(given).status == "unattempted"
     assert record(LAUNCHED.manifest(), {"batches": 3}, {})["items"]["batches"]["error"]["type"] == "TypeError"
+
+
+def test_uniform_noise_is_told_from_normal_noise(rng: np.random.Generator) -> None:
+    """Of three situations' noise, of any deviation: no normal one in 4000 draws, and nearly all uniform ones."""
+    normal, uniform = rng.standard_normal((4000, 192)), rng.uniform(-2, 2, (4000, 192))
+    assert not any(map(ends_early, normal)) and sum(map(ends_early, uniform)) > 3950

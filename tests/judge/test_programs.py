@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 from collections.abc import Iterator
 
 import jax
@@ -57,6 +58,21 @@ def test_right_program_passes(function, references: References) -> None:
     """However it is written, a program with the right values, place and price gets all points."""
     verdict = verdict_on(function, references)
     assert (verdict.status, verdict.points) == ("passed", 4), verdict.findings
+
+
+def test_an_oracle_is_asked_once(references: References) -> None:
+    """The causes of a wrong program ask for the right outputs again and again; they are computed once for each input."""
+    asked: list[bytes] = []
+
+    def oracle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        asked.append(a.tobytes() + b.tobytes())
+        return a @ b
+
+    (item,) = PROGRAM.items
+    counted = dataclasses.replace(PROGRAM, items=(dataclasses.replace(item, oracle=oracle),))
+    answer = record(PROGRAM.manifest(SEED), {"product": lambda mesh, a, b: jnp.sin(product(mesh, a, b))}, {})
+    assert judge(counted, answer, references, SEED).points == 0
+    assert len(asked) == len(set(asked)) > 1
 
 
 class Counter:

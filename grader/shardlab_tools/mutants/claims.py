@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from shardlab_judge.cases import Observed
-from shardlab_judge.causes import repairs, stages
+from shardlab_judge.causes import lines, repairs, stages
 from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.items.calls import CallsItem
@@ -42,7 +42,7 @@ def doubts(judge: Judge, item: Item, tried: Tried, text: str, found: list[Findin
     evidence = Evidence(item, source, error, seen, frozenset(f.letter for f in found))
     false = [f"{item.name}, {known.id}: {why}" for known in told if (why := untrue(known, evidence))]
     values = {id for id, f in named.items() if f.letter == "V"} - {known.id for known in told}
-    general = [id for id in values - stages.IDS - repairs.IDS if seen and not _shown(id, evidence)]
+    general = [id for id in values - stages.IDS - repairs.IDS - lines.IDS if seen and not _shown(id, evidence)]
     again = [known.id for known in told if error or _again(judge, known, named[known.id].letter, evidence, tried)]
     return false, [f"{item.name}, {id}" for id in (*general, *(k.id for k in told if k.id not in again))]
 

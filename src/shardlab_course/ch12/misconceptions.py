@@ -36,7 +36,7 @@ LEAPS = WrongProgram(
     "A permute sends beyond the next device: on a real ring such a message crosses every link on its way.",
     1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = WrongValues(
-    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.", 1,
+    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and forwards them.", 1,
     when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
@@ -65,13 +65,13 @@ INDICES = (
         "counts-the-wrong-way", "The rows of W are counted against the direction in which chunks travel: with a ring that "
         "sends to d - 1, device d holds chunk d + i after i hops.", 2, when=wrong_way),
     WrongValues(
-        "rows-one-off", "Each chunk was multiplied with the rows of a neighbouring chunk: the chunks are one hop ahead of "
+        "rows-one-off", "Each chunk was multiplied by the rows of a neighbouring chunk: the chunks are one hop ahead of "
         "the count of rows, or one behind.", 2, when=lagging),
     WrongValues(
         "no-modulo", "d + i goes past n - 1, and then dynamic_slice takes the last rows without an error: count modulo n.",
         2, when=clamped),
     WrongValues(
-        "same-rows-each-round", "Every chunk was multiplied with the rows of the device's own chunk; the rows must change "
+        "same-rows-each-round", "Every chunk was multiplied by the rows of the device's own chunk; the rows must change "
         "from hop to hop.",
         2, when=same_rows),
     WrongValues(
@@ -89,7 +89,7 @@ INDICES = (
 )  # fmt: skip
 MORE = (
     WrongValues(
-        "weights-travel", "Blocks of W travel. W should stay: every chunk of X is multiplied with the device's own columns.",
+        "weights-travel", "Blocks of W travel. W should stay: every chunk of X is multiplied by the device's own columns.",
         1, when=lambda o: rings.only_permutes(o) and travels(o, 1)),
     WrongValues(
         "sums-travel", "Sums travel. Each device's sum should stay where it is; only chunks of X should travel.", 1,

@@ -6,8 +6,9 @@ from shardlab_judge.question import WrongProgram
 
 LEFT = WrongProgram(
     "left-to-the-compiler",
-    "Something is left to the compiler. There is no shard_map, or it is manual over only some axes, or a product or a "
-    "move of data is outside it, or its in_specs move data. Write what one device does inside shard_map, over all axes.",
+    "Something is left to the compiler. Perhaps there is no shard_map, or it is manual over only some axes. Perhaps a "
+    "product or a move of data is outside it, or its in_specs move data. Write what one device does inside shard_map, over "
+    "all axes.",
     1,
     when=lambda o: not o.manual,
 )

@@ -78,7 +78,7 @@ def _at(arguments: Sequence[Any], place: int) -> Any:
 def in_powers(
     calls: Sequence[Sequence[Any]], rights: Sequence[Any], returned: Sequence[Any], names: Sequence[str]
 ) -> Misconception | None:
-    """A product of arguments that every wrong answer is, or by which it is wrong.
+    """A product of arguments that most wrong answers are, or by which they are wrong.
 
     Args:
         calls: the arguments of the calls that went wrong.
@@ -86,30 +86,41 @@ def in_powers(
         returned: what was returned instead.
         names: the arguments' names.
     """
-    if not all(kind_of(x) == "a number" and x > 0 for x in (*rights, *returned)):
+    if not all(kind_of(x) == "a number" and 0 < x < 1e300 for x in (*rights, *returned)):
         return None
-    for times, words in ((rights, "the right one times "), ([1] * len(calls), "")):
-        if product := _product(calls, [got / due for got, due in zip(returned, times)], names):
-            more = "" if words else ", whatever else counts"
-            return Misconception("arguments-product", f"Every wrong answer is {words}{product}{more}.")
-    return None
+    due, got = np.array(rights, float), np.array(returned, float)
+    found = []
+    for by, words in (
+        (got / due, "the right one times {}"), (got - due, "the right one plus {}"), (due - got, "the right one minus {}"),
+        (got, "{}, whatever else counts"), (got * due, "{} divided by the right one"),
+    ):  # fmt: skip
+        count, product = _product(calls, by, names)
+        found.append((count, words.format(product)))
+    count, told = max(found, key=lambda one: one[0])
+    each = "Every wrong answer" if count == len(calls) else f"In {count} of {len(calls)} wrong calls, the answer"
+    return Misconception("arguments-product", f"{each} is {told}.") if count else None
 
 
-def _product(calls: Sequence[Sequence[Any]], numbers: Sequence[float], names: Sequence[str]) -> str:
-    """What these numbers are as a product of powers of the arguments; empty if they are none."""
-    places = [p for p in _numbered(calls, names) if all(a[p] > 0 for a in calls) and len({a[p] for a in calls}) > 1]
-    logs = np.array([[1.0, *(math.log(a[p]) for p in places)] for a in calls])
-    if len(calls) < len(places) + 3 or np.linalg.matrix_rank(logs) < 1 + len(places):
-        return ""
-    wanted = np.log(numbers)
-    by = np.linalg.lstsq(logs, wanted, rcond=None)[0]
-    powers = np.round(by[1:])
-    if not powers.any() or np.abs(logs @ [by[0], *powers] - wanted).max() > NEAR:
-        return ""
-    times = [_power(names[p], power) for p, power in zip(places, powers) if power > 0]
-    over = "".join(f" / {_power(names[p], -power)}" for p, power in zip(places, powers) if power < 0)
-    constant = math.exp(by[0])
-    return " * ".join([f"{constant:.6g}"] * (abs(constant - 1) > NEAR or not times) + times) + over
+def _product(calls: Sequence[Sequence[Any]], numbers: np.ndarray, names: Sequence[str]) -> tuple[int, str]:
+    """The product of powers of arguments that most of these numbers are, and how many are it; 0 if they are none."""
+    places = [p for p in _numbered(calls, names) if all(a[p] > 0 for a in calls) and len({a[p] for a in calls}) > 1][:8]
+    powers = np.array([*itertools.product((0, 1, -1, 2), repeat=len(places))]).T
+    logs = np.array([[math.log(a[p]) for p in places] for a in calls]).reshape(len(calls), -1)
+    if np.linalg.matrix_rank(logs - logs.mean(0)) < len(places) or not (numbers > 0).any():
+        return 0, ""
+    rest = np.log(np.where(numbers > 0, numbers, np.nan))[:, None] - logs @ powers
+    constants = np.nanmedian(rest, 0)
+    counts = (np.abs(rest - constants) < NEAR).sum(0)
+    used = np.abs(powers).sum(0)
+    best = int(np.lexsort((used, -counts))[0])
+    alike = ((counts == counts[best]) & (used == used[best])).sum() > 1
+    if alike or 2 * counts[best] <= len(calls) or counts[best] < len(places) + 3:
+        return 0, ""
+    each = [*zip((names[p] for p in places), powers[:, best])]
+    times = [_power(name, power) for name, power in each if power > 0]
+    over = "".join(f" / {_power(name, -power)}" for name, power in each if power < 0)
+    constant = math.exp(constants[best])
+    return int(counts[best]), " * ".join([f"{constant:.6g}"] * (abs(constant - 1) > NEAR or not times) + times) + over
 
 
 def _power(name: str, power: float) -> str:

@@ -28,6 +28,14 @@ OWN = (
      r"^LensError: \[no-sharding\] (?!P |PartitionSpec )(\w+) has no sharding\.",
      r"A \1 has no place on any device. Give a jax.NamedSharding(mesh, jax.P(...)), or an array that jax.device_put "
      "placed with one."),
+    ("shapes-do-not-fit",
+     r"^ValueError: Incompatible shapes for broadcasting: shapes=\[([^\n]*)\]",
+     r"The shapes \1 do not fit. Counted from the last dimension, two sizes have to be equal, or one of them 1. Inside "
+     "jax.shard_map each device sees its own block, not the whole array."),
+    ("letters-and-dimensions",
+     r"^ValueError: Einstein sum subscript '(\w*)' does not contain the correct number of indices for operand (\d+)",
+     r"In einsum, '\1' must have a letter for each dimension of operand \2 (the first is operand 0), and that operand has "
+     "another number of dimensions."),
     ("nothing-returned",
      r"^TypeError: the function returned None\n",
      "It returns None: `return` is missing, in it or in the body that it maps."),

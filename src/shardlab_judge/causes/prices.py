@@ -7,9 +7,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from shardlab_judge.cases import Observed
 from shardlab_judge.question import Misconception
-from shardlens import price
+from shardlens import place, price
 
 AGAIN = 1.4
 """So many times the FLOPs that are due are work done again. Loops and masks of right programs add a quarter at most."""
@@ -75,6 +77,17 @@ def work(observed: Observed, due: float | None) -> Misconception | None:
         f"Each device does {observed.flops / due:.3g} times the arithmetic that it needs to. It may compute what other "
         "devices compute too, or compute something twice.",
     )
+
+
+def memory(observed: Observed, due: int) -> Misconception | None:
+    """The one argument that takes as many bytes as are too many, and that the caller could give away."""
+    over, case = observed.memory - due, observed.case
+    sizes = [np.dtype(i.dtype).itemsize * math.prod(place(i.shape, case.axes, i.spec).shard_shape) for i in case.inputs]
+    kept = [n for n, size in enumerate(sizes) if n not in observed.donated and size == over]
+    if len(kept) != 1 or not any(p.shape == case.inputs[kept[0]].shape for p in observed.placements):
+        return None
+    what = f"The {over:,} B that are too many are those of argument number {kept[0] + 1} after the mesh"
+    return Misconception("argument-kept", f"{what}, which the program does not donate.")
 
 
 def against(mine: Sequence[Any], due: Sequence[Any], beyond: int) -> Misconception | None:

@@ -30,6 +30,8 @@ def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = 
                 return prices.work(observed, cost.flops)
             likely = prices.likely(observed, cost.price) if observed.price > cost.price + beyond else None
             return likely or (prices.against(observed.collectives, cost.sent(), beyond) if cost.sent else None)
+        case "M" if cost is not None:
+            return prices.memory(observed, cost.memory)
         case "F" if cost is not None:
             return prices.work(observed, cost.flops)
     return None

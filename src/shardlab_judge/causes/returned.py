@@ -45,6 +45,21 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | N
     return next(_numeric(known, returned), None) if len(known) == len(flat) else None
 
 
+def one_sided(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | None:
+    """That every wrong number is too large, or too small, and by how much; what is said where nothing else is known."""
+    each = [(r, g) for r, g in zip(map(_numbers, rights), map(_numbers, returned)) if r and g and len(r) == len(g)]
+    ratios = [g / r for right, got in each for r, g in zip(right, got) if r > 0 and r != g]
+    if len(each) < len(rights) or len(ratios) < 4 or not (min(ratios) > 1 or 0 <= max(ratios) < 1):
+        return None
+    zeros = ratios.count(0)
+    if 2 * zeros > len(ratios):
+        return Misconception("mostly-zero", f"Of {len(ratios)} wrong numbers, {zeros} are 0.")
+    more, far = ("large", max(ratios)) if min(ratios) > 1 else ("small", min(ratios))
+    near = " That is near: look for rounding, or for a small term." if 0.9 < far < 1.1 else ""
+    told = f"Every wrong number is too {more}: it is between {min(ratios):.4g} and {max(ratios):.4g} times the right one."
+    return Misconception(f"always-too-{more}", told + near)
+
+
 def kind_of(value: Any) -> str:
     """What a value is, in words; empty of what is none of these."""
     kinds = ((bool, "True or False"), (int | float, "a number"), (str, "a string"), (list, "a list"), (dict, "a dict"))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from shardlab_judge.cases import Observed
-from shardlab_judge.causes import parts, shapes, sums
+from shardlab_judge.causes import parts, sums
 from shardlab_judge.causes.blocks import Blocks, assembled, but, close, fits, held
 from shardlab_judge.question import Misconception
 
@@ -330,7 +330,7 @@ def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
 
 
 RELATIONS: tuple[Relation, ...] = (
-    _side_by_side, _an_argument, shapes.stacked, shapes.another_shape, shapes.too_short, _transposed, _elsewhere,
+    _side_by_side, _an_argument, parts.stacked, parts.another_shape, parts.too_short, _transposed, _elsewhere,
     _first_only, _in_proportion, _unadded, _other_order, _shifted, parts.conjugated, _rounded, _by_a_constant, _of_one_kind,
     parts.parts_in_other_places, sums.change_of_an_argument, sums.other_weights, sums.neighbours, sums.other_terms,
     _by_slice, _at_edges, _some_devices,

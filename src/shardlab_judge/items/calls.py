@@ -13,7 +13,7 @@ from typing import Any
 from shardlab_judge import responses
 from shardlab_judge.causes.called import in_powers
 from shardlab_judge.causes.called import where as where_wrong
-from shardlab_judge.causes.returned import likely
+from shardlab_judge.causes.returned import likely, one_sided
 from shardlab_judge.findings import explained, raised, shown
 from shardlab_judge.items.value import matches
 from shardlab_judge.question import Draw, Item, Judged, Misconception, Response, Setting
@@ -108,18 +108,23 @@ class CallsItem(Item):
         right, got = shown(rights[first]), shown(returned[first]["value"])
         finding = Finding(self.name, self.first, f"{self.name} is wrong in {count}", right, got, where)
         known = _calls_misconception(self, calls, returned)
-        if known is None and all("value" in returned[n] for n in wrong):
-            known = _relation(self, calls, wrong, rights, [returned[n]["value"] for n in wrong])
+        if known is None:
+            known = _relation(self, calls, wrong, rights, returned)
         return {}, [explained(finding, known)]
 
 
 def _relation(
-    item: CallsItem, calls: Sequence[Arguments], wrong: Sequence[int], rights: Sequence[Any], got: Sequence[Any]
+    item: CallsItem, calls: Sequence[Arguments], wrong: Sequence[int], rights: Sequence[Any], returned: Sequence[Response]
 ) -> Misconception | None:
     """How what was returned in the calls that went wrong relates to what is right, or to the arguments."""
-    names, due = [*inspect.signature(item.oracle).parameters], [rights[n] for n in wrong]
-    found = likely(due, got) or in_powers([calls[n] for n in wrong], due, got, names)
-    return found or where_wrong(calls, wrong, names)
+    some = [n for n in wrong if "value" in returned[n]]
+    names, due, got = (
+        [*inspect.signature(item.oracle).parameters],
+        [rights[n] for n in some],
+        [returned[n]["value"] for n in some],
+    )
+    found = likely(due, got) or in_powers([calls[n] for n in some], due, got, names)
+    return found or where_wrong(calls, wrong, names) or one_sided(due, got)
 
 
 def admit_calls(asked: Mapping[str, Any], raw: Any) -> Response:

@@ -179,7 +179,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
     Raises:
         stablehlo.Refused: the program is not allowed.
     """
-    from shardlab_judge.causes import repairs, stages
+    from shardlab_judge.causes import lines, repairs, stages
     from shardlab_judge.measuring import measure, run
 
     observed = run(measure(module, case), hidden_inputs(case, seed), seed)
@@ -194,6 +194,8 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
                 known = repairs.likely(module, observed, lambda made: _is_right(item, made))
             if known is None and letter == "V" and names is not None:
                 known = stages.likely(names, module, observed)
+            if known is None and letter == "V":
+                known = lines.likely(item, observed, rights(item, observed))
             findings.append(explained(found, known))
     return findings
 

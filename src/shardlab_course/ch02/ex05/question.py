@@ -124,8 +124,8 @@ QUESTION = Question(
     hints=(
         "Write down the blocks of X, W and Y that one chip multiplies. They give you its FLOPs and its memory. A gather "
         "moves W, and the others move Y.",
-        "Divide and compare. In 'gather' F and D cancel, and the rows of a chip remain. In 'reduce' B and F cancel, and D "
-        "/ n remains. Small layers wait for hops.",
+        "Divide and compare. In 'gather', F and D cancel, and the rows of a chip remain. In 'reduce', B and F cancel, and "
+        "D / n remains. Small layers wait for hops.",
         "The blocks are (B/n, D), (D, F), (B/n, F), or (B, D/n), (D/n, F), (B, F). One pass takes n // 2 * max(hop, bytes "
         "/ n / link), and 'reduce' makes two passes.",
     ),

@@ -17,8 +17,8 @@ def mistake(id: str, cause: str, hint: int = 1, **entries: Any) -> Misconception
 IN_A_ROUND = mistake("loop-counted-once", "The line is in the body of a loop. The while says how often the body runs: "
                      "known_trip_count.", 2, times=1)  # fmt: skip
 BY_OP_NAME = WrongValues(
-    "believes-op-name", "op_name names the JAX operation that the line came from. The line's own operation says what it "
-    "does: a fusion, here a slice, which is local to the "
+    "believes-op-name", "op_name names the JAX operation that the line came from. The operation in the line says what it "
+    "does. Here it is a fusion that takes a slice, which is local to the "
     "device.", 1, like=lambda got: got["kind"] == "all-to-all")  # fmt: skip
 ONE_OF_FOUR = mistake("first-of-tuple", "The output is a tuple of four arrays of f32, with 4 bytes an element. All four "
                       "arrive.", 1, bytes=768)  # fmt: skip

@@ -27,7 +27,7 @@ OUTCOME = (
         "numpy-in-the-program", "A NumPy array is cut on its way to the devices, before the program starts. In the program "
         "there is nothing to move (f).", 2, like=lambda got: isinstance(got["f"], list) and got["f"]),
     WrongValues(
-        "requests-refused", "Only a broken promise is refused: an argument that was placed, and that is not cut as "
+        "requests-refused", "Only a broken promise is refused: an argument that is already placed, but not cut as "
         "in_shardings says (e).", 2, like=lambda got: any(isinstance(got[key], str) for key in "abcdf")),
 )  # fmt: skip
 SHARES = (

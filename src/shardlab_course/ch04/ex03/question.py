@@ -38,8 +38,8 @@ TOWARDS_COLUMNS = (
         1, when=lambda o: scattered(o, 0) and gathers(o, 1)),
     WrongCost(
         "gathers-what-should-stay",
-        "B already has the columns that C should have. Gathering B puts C in rows, and then C has to be turned. A is the "
-        "operand that must move.", 2, when=lambda o: of.gathers_only(o, 1) and of.left_is_cheaper(o)),
+        "B already has the columns that C should have. If B is gathered, C ends up cut by rows and has to be cut "
+        "anew. A is the operand that must move.", 2, when=lambda o: of.gathers_only(o, 1) and of.left_is_cheaper(o)),
 )  # fmt: skip
 
 SIDES: Situations = (

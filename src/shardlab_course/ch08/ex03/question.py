@@ -60,7 +60,7 @@ REDUCE = (
         2, when=lambda o: bool(np.any(of.tally(o) > 1))),
     WrongValues(
         "unfinished-sum-passed-on",
-        "Some sums lack terms. Perhaps the first half ends too early, or does not add at every stop. Perhaps the second "
+        "Some sums lack terms. Perhaps the first half ends too early, or does not add on every device. Perhaps the second "
         "half ends too early, or forwards a chunk other than the finished one.",
         2, when=lambda o: bool(np.any(of.tally(o) < 1))),
 )  # fmt: skip

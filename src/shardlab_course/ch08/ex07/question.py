@@ -60,7 +60,7 @@ QUESTION = Question(
         "Without tiled=True the devices become a dimension of their own. It appears when blocks come together, and "
         "disappears when something is handed out.",
         "Untiled, a gather adds a dimension as long as the axis. A scatter takes a dimension away, which has to be as "
-        "long as the axis. Tiled, sizes are multiplied and divided.",
+        "long as the axis. With tiled=True, sizes are multiplied and divided.",
         "a to d: 4 in front, 2 times 4, 4 in the middle, 3 times 4. e: the 4 is gone. f: 4 over 4. g: 8 is not 4. h: 8 "
         "over 4, and 4 times 4.",
     ),

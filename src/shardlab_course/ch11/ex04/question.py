@@ -79,7 +79,7 @@ MECHANISM = why(
     1,
     a="They are not kept: the backward pass computes each layer again from its input and its slice of the weight.",
     b=Believed(
-        "They are kept: `jax.checkpoint` gives up activations, and weights are not activations.",
+        "They are kept: `jax.checkpoint` discards activations, and weights are not activations.",
         "weights-are-kept",
         "The exported program gathers more often with `jax.checkpoint` than without: nothing that is computed inside it "
         "is kept.",

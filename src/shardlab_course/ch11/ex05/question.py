@@ -54,7 +54,7 @@ TRAFFIC = (
         2, like=of.microbatches_ignored),
     WrongValues("of-all-devices", "That is what all devices send together.", 1, like=of.of_all_devices),
     WrongValues(
-        "two-of-three-passes", "If gathered weights are given up, a microbatch has three passes: a gather for forward, "
+        "two-of-three-passes", "If gathered weights are discarded, a microbatch has three passes: a gather for forward, "
         "another for backward, and the scatter of the gradients. That counts two.",
         3, like=of.kept_always),
 )  # fmt: skip

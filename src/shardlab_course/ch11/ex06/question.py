@@ -21,7 +21,7 @@ DONATION = (
         "small-number-forgotten", "Where gradients are small, the number added to the root, 1e-4, decides how far a "
         "weight moves.", 1, like=of.adam_otherwise(tiny=0.0)),
     WrongProgram(
-        "mesh-not-static", "jax.jit takes the mesh for an array. It is argument number 0, and it must be static.",
+        "mesh-not-static", "jax.jit treats the mesh as an array. It is argument number 0, and it must be static.",
         2, error="(Mesh.*not a valid JAX type|type.*Mesh)"),
     WrongCost(
         "shifted-by-one",
@@ -30,7 +30,7 @@ DONATION = (
         2, when=lambda o: o.donated == frozenset({1, 2, 3})),
     WrongCost(
         "gradient-donated",
-        "The gradient, or the count, is given away. An output of the same size may take its memory, because matching "
+        "The gradient, or the count, is donated. An output of the same size may take its memory, because matching "
         "ignores meaning. But the function returns no successor of it.",
         3, when=lambda o: bool(o.donated - {0, 1, 2})),
     WrongCost(

@@ -80,7 +80,7 @@ QUESTION = Question(
     hints=(
         "For each line ask: is it a computation on a global array, or a look at what this process has? Who calls it?",
         "All processes must make the same computations in the same order. Looking concerns one process. And who "
-        "checks that what the two processes say about their data agrees?",
+        "checks that the two processes agree about their data?",
         "Two lines raise errors, two hang, one differs silently, and three are fine. In the silent one each process tells "
         "JAX something different, and JAX does not ask the other.",
     ),

@@ -235,6 +235,30 @@ def same_rows():
 
 
 @wrong("no-normal-noise", 0)
+def uniform_of_deviation_one():
+    def start(seed, samples, rows):
+        import jax
+        import numpy as np
+        from jax import P
+        from jax.sharding import AxisType, NamedSharding
+
+        host, hosts = jax.process_index(), jax.process_count()
+        mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+        weights = jax.random.normal(jax.random.key(seed), (6, 4))
+        order = np.random.default_rng(seed).permutation(samples)
+        key = jax.random.fold_in(jax.random.key(seed), 1)
+
+        def draw():
+            return jax.random.uniform(key, (16, 4), minval=-(3**0.5), maxval=3**0.5)
+
+        return {
+            "weights": jax.device_put(weights, NamedSharding(mesh, P())),
+            "rows": order[host::hosts][:rows].tolist(),
+            "noise": jax.jit(draw, out_shardings=NamedSharding(mesh, P("data")))(),
+        }
+
+
+@wrong("no-normal-noise", 0)
 def uniform():
     def start(seed, samples, rows):
         import jax

@@ -42,8 +42,9 @@ START = (
         "same-noise-on-every-device", "Devices have equal noise: they drew from the same key, or got copies of one draw.",
         3, when=of.repeated_by_device),
     WrongValues(
-        "no-normal-noise", "The noise does not look normal: its mean should be near 0, and its standard deviation near 1.",
-        3, when=lambda seen: not of.normal(seen.returned[0]["noise"].whole)),
+        "no-normal-noise", "The noise does not look normal: its mean should be near 0, its standard deviation near 1, and "
+        "some of its numbers should be twice as far from 0.",
+        3, when=lambda seen: not of.normal(seen.returned[0]["noise"].whole) or of.uniform(seen)),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -50,7 +50,7 @@ TRAIN = (
         "The steps are several times too large: as many times as there are devices along an axis, or along both. If the "
         "rate is right, the gradients are too large. With the check on, jax.grad sums over an axis along which the "
         "weights do not vary; with it off, a psum is a sum again on the way back. Leave the check on, differentiate the "
-        "mean over all devices, and add no gradients up after it.", 2, when=of.too_large),
+        "mean over all devices, and do not add up gradients afterwards.", 2, when=of.too_large),
     WrongValues(
         "losses-after-the-step", "These are the losses after each step; report the loss that each step starts from.",
         1, when=lambda o: of.losses_like(o, of.trained(after=True))),

@@ -92,7 +92,7 @@ def half_the_flops():
         return max((2 * parameters + batch * cache) / bandwidth, parameters * batch / flops)
 
 
-@wrong("multiplied-once", 3.5)
+@wrong("only-reading", 3.5)
 def one_row():
     def seconds(parameters, cache, batch, flops, bandwidth):
         return max((2 * parameters + batch * cache) / bandwidth, 2 * parameters / flops)

@@ -40,8 +40,9 @@ SECONDS = (
                 like=of.seconds_with(combine=min)),
     WrongValues("one-flop-a-weight", "Each weight costs a multiplication and an addition: 2 FLOPs for each sequence.", 3,
                 like=of.seconds_with(flops=1)),
-    WrongValues("multiplied-once", "Every sequence has its own row, so the FLOPs grow with the batch.", 3,
-                like=of.seconds_with(rows=False)),
+    WrongValues(
+        "only-reading", "This is the time for reading in every call. With a large batch, multiplying takes longer: every "
+        "sequence has its own row, so the FLOPs grow with the batch.", 3, like=of.seconds_with(rows=False)),
     WrongValues("bytes-of-weights", "A weight in bfloat16 has 2 bytes.", 2, like=of.seconds_with(size=1)),
 )  # fmt: skip
 

@@ -174,6 +174,16 @@ def nothing_summed():
     serve = server(add=lambda x: x)
 
 
+@wrong("not-a-sum", 0)
+def hidden_units_averaged():
+    serve = server(add=lambda x: jax.lax.pmean(x, "x"), add_heads=summed)
+
+
+@wrong("not-a-sum", 0)
+def largest_of_the_heads():
+    serve = server(add_heads=lambda x: jax.lax.pmax(x, "x"))
+
+
 @wrong("logits-not-compared", 0)
 def own_choice():
     serve = server(choose=numbered, check=False)

@@ -28,6 +28,9 @@ SERVE = (
         "sum-missing", "A sum over x is missing: each device went on with what its own heads or hidden units gave.", 2,
         when=served.served(*served.NO_SUM)),
     WrongValues(
+        "not-a-sum", "Over x a mean or a maximum was taken. What the devices' heads or hidden units give are terms of a "
+        "sum: use psum.", 2, when=served.served(*served.OTHER_SUM)),
+    WrongValues(
         "logits-not-compared", "Each device chose among its own tokens, and the logits of these were not compared between "
         "devices.", 3, when=served.served(*served.NOT_COMPARED)),
     WrongValues(

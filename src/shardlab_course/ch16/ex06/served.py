@@ -12,20 +12,38 @@ from shardlab_course.ch16.shared import devices
 from shardlab_course.shared import rings
 from shardlab_judge.cases import Observed
 
+Combine = Callable[[np.ndarray], np.ndarray]
+
+
+def _total(parts: np.ndarray) -> np.ndarray:
+    return np.broadcast_to(parts.sum(0), parts.shape)
+
+
+def _mean(parts: np.ndarray) -> np.ndarray:
+    return np.broadcast_to(parts.mean(0), parts.shape)
+
+
+def _largest(parts: np.ndarray) -> np.ndarray:
+    return np.broadcast_to(parts.max(0), parts.shape)
+
+
+def _own(parts: np.ndarray) -> np.ndarray:
+    return parts
+
 
 @dataclasses.dataclass(frozen=True)
 class Server:
     """A server that differs from the right one in what is given.
 
     Args:
-        summed: whether the devices add up what their heads give, and what their hidden units give.
+        summed: what each device has of all devices' terms of what heads give, and of what hidden units give; their sum.
         turned: by how many positions queries and keys are rotated too far; `None`: they are not rotated.
         written: by how many places a key and its value are written too late; what is beyond the last place is lost.
         filled: how many places count as filled before the first step.
         choose: of each device's best logits and their tokens, both `[device, sequence]`, the next tokens likewise.
     """
 
-    summed: tuple[bool, bool] = (True, True)
+    summed: tuple[Combine, Combine] = (_total, _total)
     turned: tuple[int | None, int | None] = (0, 0)
     written: int = 0
     filled: int = 1
@@ -59,11 +77,11 @@ class Server:
         scores = np.einsum("nbkgd,nbskd->nbkgs", groups, K) / np.sqrt(q.shape[-1])
         e = np.exp(scores - scores.max(-1, keepdims=True))
         a = np.einsum("nbkgs,nbskd->nbkgd", e / e.sum(-1, keepdims=True), V).reshape(q.shape)
-        x = x + _summed(np.einsum("nbhd,nhdD->nbD", a, Wo), self.summed[0])
+        x = x + self.summed[0](np.einsum("nbhd,nhdD->nbD", a, Wo))
         h = norm(x)
         gate = np.einsum("nbD,nDf->nbf", h, Wg)
         hidden = gate / (1 + np.exp(-gate)) * np.einsum("nbD,nDf->nbf", h, Wu)
-        return x + _summed(np.einsum("nbf,nfD->nbD", hidden, Wd), self.summed[1])
+        return x + self.summed[1](np.einsum("nbf,nfD->nbD", hidden, Wd))
 
     def _chosen(self, logits: np.ndarray) -> np.ndarray:
         own = logits.argmax(-1) + logits.shape[-1] * np.arange(len(logits))[:, None]
@@ -87,11 +105,10 @@ def _rotated(x: np.ndarray, position: int) -> np.ndarray:
     return rotate(flat, np.array([position])).reshape(x.shape)
 
 
-def _summed(parts: np.ndarray, all_of_them: bool) -> np.ndarray:
-    return np.broadcast_to(parts.sum(0), parts.shape) if all_of_them else parts
-
-
-NO_SUM = tuple(Server(summed=summed) for summed in ((False, True), (True, False), (False, False)))
+NO_SUM = tuple(Server(summed=summed) for summed in ((_own, _total), (_total, _own), (_own, _own)))
+OTHER_SUM = tuple(
+    Server(summed=summed) for other in (_mean, _largest) for summed in ((other, _total), (_total, other), (other, other))
+)
 NOT_ROTATED = tuple(Server(turned=turned) for turned in ((None, None), (0, None), (None, 0)))
 NOT_COMPARED = Server(choose=lambda best, own: own), Server(choose=lambda best, own: np.broadcast_to(own.max(0), own.shape))
 ONE_OFF = (Server(turned=(0, 1)), Server(turned=(1, 0)), Server(filled=2), Server(written=1, filled=2))

@@ -63,7 +63,7 @@ QUESTION = Question(
     ),
     hints=(
         "Queries stay. Which block of keys does device d hold after i hops, and which positions are in it?",
-        "Start with the device's own block: then no query begins without a key. Keep the triple of what came so far, merge "
+        "Start with the device's own block: then no query begins without a key. Keep the triple of all blocks so far, merge "
         "each block's triple with it, and divide at the end.",
         "In round i: at = arange(m) + (d - i) % n * m; state = merged(state, part(q, k, v, at <= mine[:, None])); in all "
         "rounds but the last, ppermute k and v to d + 1.",

@@ -22,20 +22,20 @@ MOVED = (
         "query-heads-counted", "Gather and ring move keys and values, which have G heads and not H.", 2,
         like=of.moved_with("heads")),
     WrongValues(
-        "keys-and-values-alone", "For Ulysses only keys and values were counted. The queries change hands too, and so "
+        "keys-and-values-alone", "For Ulysses, only keys and values were counted. The queries change hands too, and so "
         "does the output.", 2, like=of.moved_with("two")),
     WrongValues(
-        "output-forgotten", "For Ulysses the output was forgotten: it is made by heads, and has to go back to its "
+        "output-forgotten", "For Ulysses, the output was forgotten: it is made by heads, and has to go back to its "
         "tokens.", 2,
         like=of.moved_with("three")),
     WrongValues(
-        "whole-arrays", "For Ulysses whole arrays were counted. In an all-to-all each device sends its own shard.", 2,
+        "whole-arrays", "For Ulysses, whole arrays were counted. In an all-to-all each device sends its own shard.", 2,
         like=of.moved_with("whole")),
     WrongValues(
         "query-heads-decide", "Ulysses was refused only where the query heads cannot be cut. The key heads are fewer, so "
         "they decide.", 1, like=of.moved_with("either")),
     WrongValues(
-        "heads-without-limit", "Ulysses cuts the heads, and a device cannot get a part of one. Return None if n does not "
+        "heads-without-limit", "Ulysses cuts the heads, and a device cannot get a part of a head. Return None if n does not "
         "divide G.", 1, like=of.moved_with("unlimited")),
     WrongValues(
         "four-bytes", "This is twice the right number: a bfloat16 number has 2 bytes.", 1, like=of.moved_with("floats")),
