@@ -6,13 +6,12 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.answers.context import setting
 from shardlab.answers.exporting import TODO, Entry, exported
 from shardlab.answers.own import alone
 from shardlab.as_json import as_json
 from shardlab.exceptions import error
 from shardlab.expressions.rules import match
-from shardlens import placement_of
+from shardlens import placement_of, setting
 
 MISSING: Entry = {"missing": True}
 

@@ -216,7 +216,25 @@ def meshes_inside(lowered: Any) -> list[Axes]:
 
 
 @contextlib.contextmanager
-def own_lines() -> Iterator[None]:
+def setting(name: str, value: object) -> Iterator[None]:
+    """Has an option of JAX hold a value while it lasts.
+
+    Example:
+        >>> with setting("jax_enable_checks", True):
+        ...     jax.config.jax_enable_checks
+        True
+    """
+    import jax
+
+    before = getattr(jax.config, name)
+    jax.config.update(name, value)
+    try:
+        yield
+    finally:
+        jax.config.update(name, before)
+
+
+def own_lines() -> contextlib.AbstractContextManager[None]:
     """Has JAX tell apart programs on disk that differ in their lines alone: else one names those of the first compiled.
 
     Example:
@@ -224,15 +242,7 @@ def own_lines() -> Iterator[None]:
         ...     jax.config.jax_compilation_cache_include_metadata_in_key
         True
     """
-    import jax
-
-    name = "jax_compilation_cache_include_metadata_in_key"
-    before = getattr(jax.config, name)
-    jax.config.update(name, True)
-    try:
-        yield
-    finally:
-        jax.config.update(name, before)
+    return setting("jax_compilation_cache_include_metadata_in_key", True)
 
 
 @contextlib.contextmanager
