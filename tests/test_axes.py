@@ -20,12 +20,12 @@ import variants
 from shardlab import axes
 from shardlab.answers.in_the_box import GIVEN
 from shardlab.answers.record import record
-from shardlab.axes import Renaming
 from shardlab.errors import ShardlabError
 from shardlab_course import variants as course
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking import exercise
 from shardlab_course.editions import edition, header
+from shardlab_course.renaming import Renaming
 from shardlab_judge.judging import judge
 from shardlab_judge.verdict import Verdict
 from variants import REFERENCE, Sample
@@ -206,7 +206,7 @@ def recorded(sample: Sample, names: Mapping[str, str], *, copied: bool = False) 
         made = namespace(sample, {} if copied else names)
         with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
             answer = record(course.asking(QUESTIONS[sample.question], names), made, GIVEN.get(sample.question, {}))
-    return answer
+    return course.translated(answer, names)
 
 
 def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

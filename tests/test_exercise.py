@@ -19,7 +19,6 @@ from jax.sharding import AxisType
 
 import shardlab as sl
 from sample_questions import CALLED, PLACED, PROGRAM, product, question
-from shardlab.answers.context import setting
 from shardlab.answers.record import record
 from shardlab.as_json import as_json
 from shardlab.errors import ShardlabError
@@ -33,6 +32,7 @@ from shardlab_judge import measuring
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import WrongValues
 from shardlab_judge.references import build
+from shardlens import setting
 
 KINDS = ("all-gather", "all-reduce")
 GUESS = question(

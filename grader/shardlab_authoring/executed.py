@@ -214,7 +214,7 @@ def fingerprint(stem: str) -> str:
 
 def _depended(text: str, chapter: int | None) -> Iterator[pathlib.Path]:
     """Files that a page's cells read: modules that its names lead to, its chapter's folder, its stored programs."""
-    roots = {shardlab.home(name) for name in CALLED.findall(text)} | set(IMPORTED.findall(text))
+    roots = {dependence.handed_on(name) for name in CALLED.findall(text)} | set(IMPORTED.findall(text))
     roots |= {f"{package}.{name}" for package, names in FROM.findall(text) for name in names.split(", ")}
     roots |= {package for package, _ in FROM.findall(text)}
     roots |= {shardlens.home(name) for _, names in FROM.findall(text) for name in names.split(", ")}

@@ -19,7 +19,7 @@ import shardlens as lens
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 AGENTS = (Path(__file__).parents[1] / "AGENTS.md").read_text()
-NAMES = sorted({*dir(lens)} - {"__version__"} | {"home", "public_names"})
+NAMES = sorted({*dir(lens)} - {"__version__"} | {"handed_on", "home", "public_names"})
 USED = [name for name in NAMES if inspect.isclass(value := getattr(lens, name)) or inspect.isfunction(inspect.unwrap(value))]
 MODULES = sorted(
     found.name for found in pkgutil.walk_packages(lens.__path__, "shardlens.") if not found.name.endswith("__main__")

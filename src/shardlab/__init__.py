@@ -20,8 +20,7 @@ from importlib import import_module
 from typing import Any
 
 from shardlab.recording import recording as _boxed
-from shardlens import home as _lens_home
-from shardlens import public_names
+from shardlens import handed_on, public_names
 
 __version__ = "0.1.0"
 __tracebackhide__ = True  # our lines are not the user's: see `shardlens.sources.is_users`
@@ -47,16 +46,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"module 'shardlab' has no attribute {name!r}" + "".join(f"; the nearest name is {each!r}" for each in near)
         )
-    value = getattr(import_module(module), name)
-    globals()[name] = value
-    return value
-
-
-def home(name: str) -> str:
-    """The module that a public name comes from; empty if it is none of `sl` and `sl.pictures`."""
-    drawn = import_module("shardlab.pictures")._NAMES
-    module = {**drawn, **_NAMES}.get(name, "")
-    return _lens_home(name) if module == "shardlens" else module
+    return handed_on(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import shardlens
-from shardlab.axes import HERE, Renaming
+from shardlab.axes import HERE
 from shardlab.errors import ShardlabError
 from shardlab.recording import recording
 from shardlens import Program, inspect, store
@@ -51,10 +51,16 @@ def recorded(
 
 def _read(name: str, target: str) -> Program:
     """The record, with the names that this notebook has for the axes."""
-    found, renaming = read(_path(name), target), Renaming(HERE)
-    collectives = tuple(dataclasses.replace(each, axes=tuple(renaming.value(each.axes))) for each in found.collectives)
-    outputs = tuple(map(renaming.placement, found.output_placements))
+    found = read(_path(name), target)
+    collectives = tuple(dataclasses.replace(each, axes=_here(each.axes)) for each in found.collectives)
+    placed = found.output_placements
+    outputs = tuple(dataclasses.replace(each, axes=_here(each.axes), spec=_here(each.spec)) for each in placed)
     return dataclasses.replace(found, collectives=collectives, output_placements=outputs) if HERE else found
+
+
+def _here(part: Any) -> Any:
+    """Names of axes, in tuples and beside sizes, as this notebook has them."""
+    return tuple(map(_here, part)) if isinstance(part, tuple) else HERE.get(part, part)
 
 
 def _elsewhere(hlo: str) -> str:

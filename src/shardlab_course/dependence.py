@@ -15,16 +15,23 @@ import importlib.util
 import pathlib
 from collections.abc import Iterable, Iterator
 
-import shardlab
 import shardlens
 from shardlab_course import own
 
 PACKAGES = ("shardlab", "shardlens", "jax", "jaxlib")
 SEEN_BY_NO_VERDICT = frozenset({"hints", "explanation", "minutes", "difficulty"})
 """Arguments of a `Question` that are read beside a verdict and are not in it."""
-RECORDER = ("shardlab.answers.record", "shardlab.answers.in_the_box")
+RECORDER = ("shardlab.answers.record", "shardlab.answers.in_the_box", "shardlab_course.renaming")
 OURS = ("shardlens", "shardlab", "shardlab_judge", "shardlab_course")
-HOMES = {"shardlens": shardlens.home, "shardlab": shardlab.home}
+
+
+def handed_on(name: str) -> str:
+    """The module that a name of `sl` or `sl.pictures` comes from; empty if there is no such name."""
+    module = {**shardlens.public_names("shardlab.pictures"), **shardlens.public_names("shardlab")}.get(name, "")
+    return shardlens.home(name) if module == "shardlens" else module
+
+
+HOMES = {"shardlens": shardlens.home, "shardlab": handed_on}
 """By package with a table of public names what finds the module that one comes from."""
 
 

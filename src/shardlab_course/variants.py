@@ -1,7 +1,7 @@
 """Variants of a chapter: the same exercises with other names for the mesh axes.
 
-Only what a student sees has other names. An answer is recorded in the course's names (`shardlab.axes`), so that
-oracles, references and causes are the same for all variants, and a right answer costs the same in each.
+Only what a student sees has other names. An answer is translated into the course's names, so that oracles,
+references and causes are the same for all variants, and a right answer costs the same in each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from shardlab.axes import HERE, Renaming
+from shardlab.axes import HERE
+from shardlab_course.renaming import Renaming
 from shardlab_judge.cases import Case
 from shardlab_judge.question import Question
 from shardlab_judge.verdict import Finding, Verdict
@@ -71,8 +72,15 @@ def asking(asked: Question, names: Mapping[str, str], seed: int | None = None) -
 
 
 def with_names(manifest: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A manifest whose answer is recorded from a notebook that has these names."""
-    return {**manifest, "axes": dict(names)} if names else {**manifest}
+    """A manifest that asks a notebook with these names, and tells them; programs are exported with the course's."""
+    items = [*map(Renaming(names).asked, manifest["items"])]
+    return {**manifest, "items": items, "axes": dict(names)} if names else {**manifest}
+
+
+def translated(answer: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """What was recorded of a notebook with these names, in the course's names."""
+    value = Renaming(names).value
+    return {"items": {name: value(entry) if names else entry for name, entry in answer["items"].items()}}
 
 
 def worded(asked: Question) -> Question:

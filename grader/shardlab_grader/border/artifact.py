@@ -2,6 +2,7 @@
 
 The lines of the file are described in `inside/runner.py`. A line that breaks the rules is left out, and an item's entry that
 does is replaced by an error that says which; neither costs the other items. Of two entries for one item the first counts.
+Answers from a notebook that has other names for mesh axes leave this place in the course's names.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
+from shardlab_course.variants import translated
 from shardlab_grader.border.entries import Entry, entry, error_of, refused
 from shardlab_grader.border.entries import Refused as Refused
 from shardlab_grader.border.entries import said as said
@@ -100,6 +102,7 @@ def parse(line: bytes, most: int = LINE) -> dict[str, Any]:
 class _Found:
     def __init__(self, manifests: Manifests, cells: int) -> None:
         self._items = {id: {item["name"]: item for item in m["items"]} for id, m in manifests.items()}
+        self._names = {id: m.get("axes", {}) for id, m in manifests.items()}
         self._cells = cells
         self._answers: dict[str, dict[str, dict[str, Entry]]] = {}
         self._errors: list[CellError] = []
@@ -114,7 +117,8 @@ class _Found:
             self._faults.append(str(refusal))
 
     def recording(self) -> Recording:
-        return Recording(self._answers, tuple(self._errors[:ERRORS]), self._cell, self._ended, tuple(self._faults[:ERRORS]))
+        answers = {id: translated(answer, self._names[id]) for id, answer in self._answers.items()}
+        return Recording(answers, tuple(self._errors[:ERRORS]), self._cell, self._ended, tuple(self._faults[:ERRORS]))
 
     def _take(self, line: dict[str, Any]) -> None:
         match line:

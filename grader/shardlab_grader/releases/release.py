@@ -167,25 +167,19 @@ def release(
     Raises:
         ShardlabError: the chapter or its solution has a mistake, or nbgrader refuses.
     """
-    path = chapter(assignment, root)
-    folder = path.parent if path.parent.name == path.stem else None
-    if folder:
-        own.take(folder)
-    syllabus = header.installed() if folder else header.syllabus(root)
-    source = edition.source(path, syllabus)
-    course_dir = course_dir.resolve()
+    path, folder, syllabus = _found(assignment, root)
+    source, course_dir = edition.source(path, syllabus), course_dir.resolve()
     places.check_path(course_dir)
     own.leave(places.questions(course_dir, path.stem))
     decided = reading.load(course_dir)
     chosen = decided.of(path.stem)
-    chosen = dataclasses.replace(chosen, core=core or chosen.core)
     vary = vary or variants.kept(course_dir, path.stem)
     _copy_config(course_dir)
     students = sorted(Course(course_dir).students()) if vary.by == "student" else []
     variants.check(vary, path.stem, students)
+    chosen = dataclasses.replace(chosen, core=core or chosen.core)
     source = _chosen(source, chosen, syllabus.questions, course_dir, path.stem)
-    seed = _seed(course_dir, path.stem)
-    made = Release(course_dir, path.stem, seed, _manifests(edition.questions(source), seed), vary)
+    made = _drawn(course_dir, path.stem, edition.questions(source), vary)
     source, asked = notebook(source, made.common), {q: with_names(m, made.common) for q, m in made.manifests.items()}
     # Measured first, which takes longest and finds most mistakes; what was released before is then replaced in a moment.
     text = references.text(edition.solution(source), asked, made.settings(mode), whole=whole, told=told)
@@ -194,8 +188,23 @@ def release(
         _put_beside(course_dir / "source" / path.stem, syllabus, decided.counting(syllabus.questions))
         _write(made, folder, edition.to_ipynb(source), text)
     if vary.by == "student":
-        variants.write(course_dir, path.stem, vary, seed, students)
+        variants.write(course_dir, path.stem, vary, made.seed, students)
     return made
+
+
+def _found(assignment: str, root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path | None, header.Syllabus]:
+    """A chapter's source, its folder where the chapter is an instructor's own, and the plan of all chapters."""
+    path = chapter(assignment, root)
+    folder = path.parent if path.parent.name == path.stem else None
+    if folder:
+        own.take(folder)
+    return path, folder, header.installed() if folder else header.syllabus(root)
+
+
+def _drawn(course_dir: pathlib.Path, assignment: str, questions: Sequence[str], vary: Variants) -> Release:
+    """The release of these questions, with the seed that the assignment has, or a new one."""
+    seed = _seed(course_dir, assignment)
+    return Release(course_dir, assignment, seed, _manifests(questions, seed), vary)
 
 
 def _write(made: Release, folder: pathlib.Path | None, notebook: str, costs: str) -> None:

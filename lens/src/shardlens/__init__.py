@@ -51,13 +51,23 @@ def home(name: str) -> str:
     return f"{module}.{name}" if (folder / f"{name}.py").is_file() else module
 
 
-def __getattr__(name: str) -> Any:
-    if name not in (names := public_names(__name__)):
-        raise AttributeError(f"module 'shardlens' has no attribute {name!r}")
+def handed_on(package: str, name: str) -> Any:
+    """A public name of a package, imported when it is first used: for the package's `__getattr__`.
+
+    Example:
+        >>> handed_on("shardlens", "named")([1, 3, 5])
+        'devices 1, 3, 5'
+    """
+    if name not in (names := public_names(package)):
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
     found = import_module(names[name])
     value = getattr(found, name) if hasattr(found, name) else import_module(f"{names[name]}.{name}")
-    globals()[name] = value
+    setattr(sys.modules[package], name, value)
     return value
+
+
+def __getattr__(name: str) -> Any:
+    return handed_on(__name__, name)
 
 
 def __dir__() -> list[str]:

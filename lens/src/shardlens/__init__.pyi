@@ -18,6 +18,7 @@ from shardlens.charts.roofline import show_roofline as show_roofline
 from shardlens.charts.timeline import show_schedule as show_schedule
 from shardlens.command import lens_command as lens_command
 from shardlens.compilers.callables import own_lines as own_lines
+from shardlens.compilers.callables import setting as setting
 from shardlens.compilers.topology import accelerators as accelerators
 from shardlens.compilers.topology import host_settings as host_settings
 from shardlens.compilers.topology import target_mesh as target_mesh
@@ -107,5 +108,6 @@ from shardlens.tables import shares as shares
 
 __version__: str
 
+def handed_on(package: str, name: str) -> object: ...
 def public_names(package: str) -> dict[str, str]: ...
 def home(name: str) -> str: ...

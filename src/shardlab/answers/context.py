@@ -10,6 +10,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from shardlens import setting
+
 
 def situation(case: Mapping[str, Any]) -> tuple[jax.sharding.Mesh, tuple[jax.ShapeDtypeStruct, ...]]:
     """The mesh of a manifest's case, on the first devices in order, and its inputs without values."""
@@ -31,14 +33,3 @@ def undisturbed() -> Iterator[None]:
     nothing = jax.sharding.Mesh(np.empty((), dtype=object), ())
     with jax.set_mesh(nothing), jax.disable_jit(False), setting("jax_use_shardy_partitioner", True):
         yield
-
-
-@contextlib.contextmanager
-def setting(name: str, value: object) -> Iterator[None]:
-    """While it lasts an option of JAX has this value."""
-    before = getattr(jax.config, name)
-    jax.config.update(name, value)
-    try:
-        yield
-    finally:
-        jax.config.update(name, before)

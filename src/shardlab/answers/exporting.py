@@ -12,7 +12,6 @@ from unittest import mock
 import jax
 
 from shardlab.answers.context import situation, undisturbed
-from shardlab.axes import Renaming
 from shardlab.exceptions import error
 from shardlens import stablehlo
 
@@ -29,17 +28,16 @@ def exported(function: Any, item: Mapping[str, Any]) -> list[Entry]:
 
     Args:
         function: a program `function(mesh, *arrays)`.
-        item: `name` and `cases`, as a manifest has them; with `axes`, the course's names of them are exported.
+        item: `name` and `cases`, as a manifest has them; `axes` has other names to export for some axes.
     Raises:
         TypeError: it is not a function.
     """
     if not callable(function):
         raise TypeError(f"{item['name']} is a {type(function).__name__}; it should be a function of the mesh and the arrays")
-    renaming = Renaming(item.get("axes", {}))
-    return [_program(function, case, renaming) for case in item["cases"]]
+    return [_program(function, case, item.get("axes", {})) for case in item["cases"]]
 
 
-def _program(function: Callable[..., Any], case: Mapping[str, Any], renaming: Renaming) -> Entry:
+def _program(function: Callable[..., Any], case: Mapping[str, Any], axes: Mapping[str, str]) -> Entry:
     try:
         mesh, specs = situation(case)
         paths: list[str] = []
@@ -66,7 +64,7 @@ def _program(function: Callable[..., Any], case: Mapping[str, Any], renaming: Re
             # CPU alone, though programs are compiled for TPUs too: an export for both has a `case` over platforms, in which
             # `all_gather` was counted twice, and by which an answer could show each platform another program.
             found = jax.export.export(jitted, platforms=["cpu"])(*specs)
-        module = stablehlo.strip(found.mlir_module_serialized, renaming.both)
+        module = stablehlo.strip(found.mlir_module_serialized, axes)
         lines = stablehlo.users_lines(found.mlir_module_serialized)
         puts = {"puts": True} if not case["explicit"] and _puts(traced) else {}
         return {"module": base64.b64encode(module).decode(), "outputs": paths, "lines": lines, **puts}

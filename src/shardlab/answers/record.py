@@ -6,14 +6,12 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shardlab.answers.context import setting
 from shardlab.answers.exporting import TODO, Entry, exported
 from shardlab.answers.own import alone
 from shardlab.as_json import as_json
-from shardlab.axes import Renaming
 from shardlab.exceptions import error
 from shardlab.expressions.rules import match
-from shardlens import placement_of
+from shardlens import placement_of, setting
 
 MISSING: Entry = {"missing": True}
 
@@ -22,7 +20,7 @@ def record(manifest: Mapping[str, Any], namespace: Mapping[str, Any], prediction
     """One question's answer as JSON.
 
     Args:
-        manifest: `Question.manifest(seed)`; with `axes`, what the student's notebook calls the course's axes.
+        manifest: `Question.manifest(seed)`.
         namespace: the student's variables.
         predictions: what `sl.predict` was given for this question, by item.
     """
@@ -35,12 +33,11 @@ def record(manifest: Mapping[str, Any], namespace: Mapping[str, Any], prediction
         if not isinstance(source, Mapping):
             what = f"{variable} is a {type(source).__name__}; it should be a dict with an entry for each part"
             return {"items": {item["name"]: error(TypeError(what)) for item in manifest["items"]}}
-    entries, renaming = {}, Renaming(manifest.get("axes", {}))
-    for item in map(renaming.asked, manifest["items"]):
+    entries = {}
+    for item in manifest["items"]:
         given = _sent(item) or (predictions if item.get("predicted") else source)
         absent = _misspelt(manifest, source) if given is source else MISSING
-        entry = _entry(item, given[item["name"]]) if item["name"] in given else absent
-        entries[item["name"]] = renaming.value(entry)
+        entries[item["name"]] = _entry(item, given[item["name"]]) if item["name"] in given else absent
     return {"items": entries}
 
 

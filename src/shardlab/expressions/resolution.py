@@ -29,16 +29,6 @@ class Resolution:
         """For each dimension the axes that it is sharded over, none for a whole one."""
         return tuple(map(axes_of, self.spec))
 
-    @property
-    def parts(self) -> tuple[int, ...]:
-        """How many parts each dimension is cut into."""
-        size = dict(self.axes)
-        return tuple(math.prod(size[axis] for axis in entry) for entry in self.entries)
-
-    def shard_shape(self, shape: Sequence[int]) -> Shape:
-        """The shape that one device holds of an array of this shape."""
-        return tuple(n // p for n, p in zip(shape, self.parts, strict=True))
-
 
 def resolve(text: str, shape: Shape | int | None, devices: int) -> Resolution:
     """The mesh and spec of an expression with numbers, over so many devices.

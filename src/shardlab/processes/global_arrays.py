@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -22,15 +21,7 @@ def global_as_json(value: Any) -> Any:
     Raises:
         TypeError: `value` holds something that JSON cannot, or a dict that looks like an array's description.
     """
-    if isinstance(value, jax.Array):
-        return {"array": described(value)}
-    if isinstance(value, Mapping):
-        if "array" in value:
-            raise TypeError("a dict with the key 'array' cannot be returned; use another key")
-        return {str(key): global_as_json(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [global_as_json(part) for part in value]
-    return as_json(value)
+    return as_json(value, described)
 
 
 def described(x: jax.Array) -> dict[str, Any]:

@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from shardlab.exceptions import MESSAGE
 from shardlab.processes.launched import Launched, Process
 from shardlab.processes.launching import Sent, launch_calls, sent
 
 Entry = dict[str, Any]
-MESSAGE = 2000
 FOLDER = "{folder}"
 """In an argument that is text: an empty folder that all launches of one item share."""
 

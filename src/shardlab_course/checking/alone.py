@@ -16,7 +16,7 @@ from shardlab_course.checking.elsewhere import examined_elsewhere
 from shardlab_course.checking.exercise import PASSED, Note, need_devices
 from shardlab_course.checking.limits import TimeUp, limited
 from shardlab_course.checking.naming import exercise
-from shardlab_course.variants import names_here, with_names
+from shardlab_course.variants import names_here, translated, with_names
 from shardlab_course.viva.changes import programs
 from shardlab_course.viva.leaving_out import LeftOut
 from shardlab_course.viva.questions import Asked, Facts, sheet, worded
@@ -137,7 +137,8 @@ def _measured(one: Tried, namespace: Mapping[str, Any]) -> dict[tuple[str, int],
         # A function without a collective of it may never end, or not run at all.
         with contextlib.suppress(Exception, TimeUp), limited():
             variables = namespace if left is None else {one.item.name: _without(namespace[one.item.name], left)}
-            answers[name] = record(with_names(one.manifests[name], names_here(one.question.id)), variables, {})
+            names = names_here(one.question.id)
+            answers[name] = translated(record(with_names(one.manifests[name], names), variables, {}), names)
     found = {}
     for program in one.programs(answers):
         # Not in this process: devices that wait for each other's collectives in vain end theirs.

@@ -16,7 +16,6 @@ import jax
 from shardlab.answers.context import undisturbed
 from shardlab.answers.in_the_box import exercise_id
 from shardlab.answers.record import record
-from shardlab.axes import Renaming
 from shardlab.devices import set_up_anew
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import examples, progress_file
@@ -25,7 +24,8 @@ from shardlab_course.checking.limits import SECONDS, Stopped, TimeUp, limited
 from shardlab_course.checking.moment import Moment, moment, reached
 from shardlab_course.checking.naming import exercise
 from shardlab_course.checking.predictions import predicted
-from shardlab_course.variants import asking, names_here, told, worded
+from shardlab_course.renaming import Renaming
+from shardlab_course.variants import asking, names_here, told, translated, worded
 from shardlens import Placement, known_messages, raised_at
 
 DEVICES = 8
@@ -109,7 +109,7 @@ def _verdict(asked: Any, namespace: dict[str, Any]) -> tuple[Any, dict[str, Any]
         with limited():
             _RECORDING.append(asked.id)
             try:
-                answer = record(asking(asked, names), namespace, predicted(asked.id))
+                answer = translated(record(asking(asked, names), namespace, predicted(asked.id)), names)
             finally:
                 _RECORDING.clear()
             return told(_judge(asked.id, answer), names), answer

@@ -9,9 +9,9 @@ from typing import Any
 from shardlab.answers.in_the_box import GIVEN, exercise_id
 from shardlab.answers.record import is_open
 from shardlab.as_json import as_json
-from shardlab.axes import Renaming
 from shardlab.errors import ShardlabError
 from shardlab_course.checking import progress_file
+from shardlab_course.renaming import Renaming
 from shardlab_course.variants import names_here
 
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from shardlab.axes import Renaming
+from shardlab_course.renaming import Renaming
 from shardlab_course.viva.changes import Change, mesh_text
 from shardlab_course.viva.forms import Devices, Form, Number, Slices
 from shardlab_judge.cases import Case

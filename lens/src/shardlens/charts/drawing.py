@@ -12,8 +12,8 @@ PALETTE = ("#77AADD", "#EE8866", "#EEDD88", "#44BB99", "#FFAABB", "#99DDFF", "#B
 """Fills told apart under the common kinds of colour blindness, made for dark labels: Paul Tol's "light" scheme."""
 INK = "#111111"
 MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-PREFERRED = 80
-"""Characters in a line that a terminal shows well."""
+PREFERRED, GAP = 80, "   "
+"""Characters in a line that a terminal shows well, and what is between columns."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -132,21 +132,21 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def beside(columns: Sequence[list[str]], most: int, gap: str = "   ") -> list[str]:
+def beside(columns: Sequence[list[str]], most: int) -> list[str]:
     """The columns of lines from left to right, as many in a row as fit and at most `most`."""
     rows: list[list[list[str]]] = []
     for column in columns:
-        width = sum(len(gap) + max(map(len, other)) for other in [*(rows[-1] if rows else ()), column])
+        width = sum(len(GAP) + max(map(len, other)) for other in [*(rows[-1] if rows else ()), column])
         if rows and len(rows[-1]) < most and width <= PREFERRED:
             rows[-1].append(column)
         else:
             rows.append([column])
-    return [line for row in rows for line in _joined(row, gap)]
+    return [line for row in rows for line in _joined(row)]
 
 
-def _joined(columns: Sequence[list[str]], gap: str) -> list[str]:
+def _joined(columns: Sequence[list[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in columns]
     return [
-        gap.join(part.ljust(width) for part, width in zip(parts, widths)).rstrip()
+        GAP.join(part.ljust(width) for part, width in zip(parts, widths)).rstrip()
         for parts in itertools.zip_longest(*columns, fillvalue="")
     ]

@@ -102,7 +102,7 @@ class Handed:
             raise _too_late("it is already compiled, for the devices that it runs on")
         if isinstance(f, jax.stages.Traced):
             return _whole(f.lower(lowering_platforms=platforms))
-        if args and _is_mesh(args[0]) and not hasattr(f, "lower"):
+        if args and is_mesh(args[0]) and not hasattr(f, "lower"):
             f, args = functools.partial(f, args[0]), args[1:]
         f = f if hasattr(f, "lower") else jax.jit(f)
         described = any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves((args, self.kwargs)))
@@ -133,7 +133,7 @@ def need_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, led: bool =
     import jax
     import numpy as np
 
-    if led and args and _is_mesh(args[0]):
+    if led and args and is_mesh(args[0]):
         args = (np.zeros(()), *args[1:])
     for path, leaf in jax.tree_util.tree_leaves_with_path((args, dict(kwargs))):
         array = hasattr(leaf, "shape") and hasattr(leaf, "dtype")
@@ -216,7 +216,25 @@ def meshes_inside(lowered: Any) -> list[Axes]:
 
 
 @contextlib.contextmanager
-def own_lines() -> Iterator[None]:
+def setting(name: str, value: object) -> Iterator[None]:
+    """Has an option of JAX hold a value while it lasts.
+
+    Example:
+        >>> with setting("jax_enable_checks", True):
+        ...     jax.config.jax_enable_checks
+        True
+    """
+    import jax
+
+    before = getattr(jax.config, name)
+    jax.config.update(name, value)
+    try:
+        yield
+    finally:
+        jax.config.update(name, before)
+
+
+def own_lines() -> contextlib.AbstractContextManager[None]:
     """Has JAX tell apart programs on disk that differ in their lines alone: else one names those of the first compiled.
 
     Example:
@@ -224,15 +242,7 @@ def own_lines() -> Iterator[None]:
         ...     jax.config.jax_compilation_cache_include_metadata_in_key
         True
     """
-    import jax
-
-    name = "jax_compilation_cache_include_metadata_in_key"
-    before = getattr(jax.config, name)
-    jax.config.update(name, True)
-    try:
-        yield
-    finally:
-        jax.config.update(name, before)
+    return setting("jax_compilation_cache_include_metadata_in_key", True)
 
 
 @contextlib.contextmanager
@@ -308,7 +318,8 @@ def replaced(owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -
             setattr(owner, name, before)
 
 
-def _is_mesh(x: Any) -> bool:
+def is_mesh(x: Any) -> bool:
+    """Whether it is a mesh, of devices or abstract."""
     import jax
 
     return isinstance(x, (jax.sharding.Mesh, jax.sharding.AbstractMesh))

@@ -6,12 +6,13 @@ begin with a traceback where there is no CUDA.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +56,24 @@ def _register() -> None:
     if any(_found(sys.path)):
         return
     name, skip = next(_found([str(folder())])), "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
-    added = {} if skip in os.environ else {skip: "1"}
     sys.path.append(str(folder()))
-    os.environ.update(added)
     try:
-        with heard():
+        with unless_set({skip: "1"}), heard():
             importlib.import_module(f"jax_plugins.{name}").initialize()
     finally:
         sys.path.remove(str(folder()))
-        for key in added:
-            del os.environ[key]
+
+
+@contextlib.contextmanager
+def unless_set(variables: Mapping[str, str]) -> Iterator[None]:
+    """While it lasts, variables of the environment have these values, unless they had others before."""
+    added = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
 
 
 def at_hand() -> bool:

@@ -49,10 +49,7 @@ def kept(request: Request, compiled: Callable[[], Compiled]) -> Compiled:
 def keeping(folder: Path | None) -> Iterator[None]:
     """While it lasts programs are kept there, if the environment names no folder itself; with `None` nowhere."""
     before = os.environ.get(FOLDER)
-    if folder is None:
-        os.environ[FOLDER] = "off"
-    elif before is None:
-        os.environ[FOLDER] = str(folder)
+    os.environ[FOLDER] = "off" if folder is None else str(folder) if before is None else before
     try:
         yield
     finally:

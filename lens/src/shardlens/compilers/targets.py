@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlens.compilers.callables import Handed, device_count, meshes_inside, replaced, unimplemented
+from shardlens.compilers.callables import Handed, device_count, is_mesh, meshes_inside, replaced, unimplemented
 from shardlens.compilers.child import Reply, Request
 from shardlens.compilers.kept import FOLDER, kept
 from shardlens.compilers.topology import axes_text, devices, need_compiler, parse_target, roomier, size_differs, target_mesh
@@ -274,7 +274,7 @@ class _Move:
         """An argument's shape, and its sharding over the slice if it has one over a mesh."""
         import jax
 
-        if _is_mesh(x):
+        if is_mesh(x):
             return self.mesh(x)
         sharding = _sharding(x)
         if not isinstance(sharding, jax.sharding.NamedSharding):
@@ -299,13 +299,7 @@ def _first_mesh(carriers: Sequence[Any]) -> Any:
     """The first mesh among meshes, shardings and what has one; `None` if there is none."""
     shardings = (getattr(carrier, "sharding", carrier) for carrier in carriers)
     meshes = (getattr(sharding, "mesh", sharding) for sharding in shardings)
-    return next((mesh for mesh in meshes if _is_mesh(mesh) and not mesh.empty), None)
-
-
-def _is_mesh(x: Any) -> bool:
-    import jax
-
-    return isinstance(x, (jax.sharding.Mesh, jax.sharding.AbstractMesh))
+    return next((mesh for mesh in meshes if is_mesh(mesh) and not mesh.empty), None)
 
 
 def _sharding(x: Any) -> Any:

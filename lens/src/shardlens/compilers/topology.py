@@ -225,13 +225,8 @@ def host_settings() -> Iterator[None]:
     if any(os.path.exists(path) for path in ("/dev/accel0", "/dev/vfio/0")):
         yield
         return
-    added = {name: value for name, value in _HOST.items() if name not in os.environ}
-    os.environ.update(added)
-    try:
+    with cards.unless_set(_HOST):
         yield
-    finally:
-        for name in added:
-            os.environ.pop(name, None)
 
 
 def accelerators() -> int:

@@ -129,16 +129,6 @@ def in_network_all_reduce(nbytes: float, bandwidth: float) -> float:
     return nbytes / bandwidth
 
 
-def latency_bound_bytes(bandwidth: float, latency: float) -> float:
-    """Bytes a hop below which its latency decides and more bytes cost nothing.
-
-    Example:
-        >>> round(latency_bound_bytes(bandwidth=4.5e10, latency=1e-6))
-        45000
-    """
-    return bandwidth * latency
-
-
 def link_load(pairs: Iterable[tuple[int, ...]], rings: Sequence[tuple[int, bool]]) -> tuple[int, int]:
     """Messages over the busiest link in one direction, and hops of the longest way, when each source sends to its target.
 

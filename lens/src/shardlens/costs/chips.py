@@ -91,11 +91,6 @@ class Chip(Tabled):
         """Floating-point operations a second in bf16."""
         return self.peak["bf16"]
 
-    @property
-    def critical_intensity(self) -> float:
-        """FLOPs a byte of memory traffic above which a program is bound by compute."""
-        return self.flops / self.hbm_bandwidth
-
     def _table(self) -> Table:
         rows = [(field, _number(self._value(field)), source) for field, source in self.sources]
         return Table((self.name, "", "source"), ("left", "right", "left"), tuple(rows))

@@ -51,7 +51,6 @@ class Site:
     dtype: Any
     line: Line
     around: tuple[Around, ...]
-    guessed: bool = False
     placed: bool = False
     """Whether explicit mesh axes cut it."""
 
@@ -100,7 +99,7 @@ def sites(
         said = named_here(eqn, guess)
         if said is not None and not (again and not said.startswith(COTANGENT)):
             aval = eqn.outvars[0].aval
-            yield Site(here, said, tuple(aval.shape), aval.dtype, line_of(eqn), around, guess, is_placed(aval))
+            yield Site(here, said, tuple(aval.shape), aval.dtype, line_of(eqn), around, is_placed(aval))
         kind, bodies = inner(eqn)
         for which, body in enumerate(bodies):
             recomputed = again or bool(eqn.params.get("differentiated"))
