@@ -57,7 +57,7 @@ def test_the_command_says_so(made: Release) -> None:
 
 
 def test_another_release_takes_the_new_points(made: Release, tiny: pathlib.Path) -> None:
-    """Released again, the notebook has the new points, and what was handed in is judged anew."""
+    """Released again, the notebook has the new points, and so has what was handed in."""
     classroom.grade(made.course_dir, NAME, "bubblewrap", 1, silent)
     again = release(NAME, made.course_dir, tiny)
     (row,) = classroom.grade(again.course_dir, NAME, "bubblewrap", 1, silent)

@@ -252,7 +252,7 @@ def old_points(questions: Sequence[str]) -> list[str]:
     if not questions:
         return []
     told = f"the course has new points for {', '.join(questions)}; this release keeps the points that it was made with."
-    return [f"{told} Releasing it again gives it the new points, and every submission is then judged anew."]
+    return [f"{told} Releasing it again gives it the new points, and grade then gives them to every submission."]
 
 
 def old_questions(kept: bool) -> list[str]:

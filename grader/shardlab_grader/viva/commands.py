@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @names_option
 @wait_option
 @click.option("--student", default="*", help="Only this student, by name or by key.")
-@click.option("--seed", type=int, help="Draw the same questions again.  [default: the release's]")
+@click.option("--seed", type=int, help="Another seed draws other questions.  [default: the release's]")
 @click.option("--bank", is_flag=True, help="Ask about the solution's programs instead: for an exam without submissions.")
 @click.option("--to", "folder", type=FOLDER, help="Where the sheets go.  [default: COURSE/viva/ASSIGNMENT]")
 def viva(
