@@ -245,6 +245,11 @@ def exercised(question: str, item: Any, name: str) -> tuple[Any, list[Case]]:
     return function, cases
 
 
+def named(item: Any, observed: Observed) -> Any:
+    """What names an item's values on the way, in the situation that was observed."""
+    return item.names if isinstance(item, DesignItem) else item.named(observed)
+
+
 @pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("answer", TOLD)
 def test_a_refused_answer(answer: str) -> None:
@@ -253,7 +258,8 @@ def test_a_refused_answer(answer: str) -> None:
     item: Any = next(each for each in QUESTIONS[question].items if getattr(each, "names", None))
     function, (case, *_) = exercised(question, item, name)
     module, inputs = module_of(function, case, item.name), hidden_inputs(case, 7)
-    found = likely(item.names, module, Observed(case, inputs=inputs))
+    observed = Observed(case, inputs=inputs)
+    found = likely(named(item, observed), module, observed)
     assert found is not None and found.cause == TOLD[answer]
 
 
@@ -272,5 +278,5 @@ def test_the_solution_has_every_stage(question: str, item: Any) -> None:
     for case in cases:
         inputs = hidden_inputs(case, None)
         seen = blocks_in(values_inside(module_of(function, case, item.name), case, inputs))
-        for name, whole in item.names(*map(wide, inputs)).items():
+        for name, whole in named(item, Observed(case, inputs=inputs))(*map(wide, inputs)).items():
             assert has(seen, whole), name

@@ -90,6 +90,10 @@ class ProgramItem(Item):
         """Payload bytes that this program may move beyond the reference."""
         return self.slack(observed) if callable(self.slack) else self.slack
 
+    def named(self, observed: Observed) -> Callable[..., Mapping[str, np.ndarray]] | None:
+        """`names`, as a function of the global inputs alone."""
+        return partial(self.names, observed) if self.names is not None and self.rights is not None else self.names
+
     def near(self, observed: Observed) -> float:
         """How far from the right one a value of this program may be, whatever its size."""
         return self.atol(observed) if callable(self.atol) else self.atol
@@ -188,7 +192,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
         found = next(_differences(letter, item, observed, cost), None)
         if found is not None:
             found = dataclasses.replace(found, where=case.title, moves=moves(observed) if letter == "H" else ())
-            names = partial(item.names, observed) if item.names is not None and item.rights is not None else item.names
+            names = item.named(observed)
             known = recognised(item, observed, letter, cost)
             if known is None and letter == "V" and _of_right_shapes(item, observed):
                 known = repairs.likely(module, observed, lambda made: _is_right(item, made))
