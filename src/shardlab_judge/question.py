@@ -340,11 +340,7 @@ class Question:
 
         With a `seed` the drawn cases and calls are included, after the public ones.
         """
-        return {
-            "id": self.id,
-            "variable": self.variable,
-            "items": [item.manifest(self.id, seed) for item in self.items],
-        }
+        return {"id": self.id, "variable": self.variable, "items": [item.manifest(self.id, seed) for item in self.items]}
 
 
 def holds(when: Callable[[Any], bool], observed: Any) -> bool:

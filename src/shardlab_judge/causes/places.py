@@ -7,15 +7,10 @@ from shardlens import Placement
 
 IDS = frozenset(
     {
-        "blocks-in-other-order",
-        "cut-nowhere",
-        "other-dimension-cut",
-        "cut-too-little",
-        "cut-too-much",
-        "devices-left-out",
+        "blocks-in-other-order", "cut-nowhere", "other-dimension-cut", "cut-too-little", "cut-too-much", "devices-left-out",
         "devices-too-many",
     }
-)
+)  # fmt: skip
 """What it names."""
 
 
@@ -38,19 +33,14 @@ def likely(target: Placement, got: Placement) -> Misconception | None:
     if sorted(mine) == sorted(wanted):
         cuts = " and ".join(f"dimension {d} into {w}" for d, w in enumerate(wanted) if w > 1)
         return Misconception("other-dimension-cut", f"It is cut along the wrong dimension: cut {cuts}.")
-    if all(m <= w for m, w in swapped) or all(m >= w for m, w in swapped):
-        few = swapped[0][0] < swapped[0][1]
-        dimensions = ", ".join(str(d) for d, (m, w) in enumerate(zip(mine, wanted)) if m != w)
-        told = f"It is cut into too {'few' if few else 'many'} pieces along dimension {dimensions}: "
-        return Misconception(
-            "cut-too-little" if few else "cut-too-much",
-            told
-            + (
-                "a mesh axis is missing there, or it is too small."
-                if few
-                else "it is cut by one mesh axis too many, or by one that is too large."
-            ),
-        )
+    few, many = (all(m <= w for m, w in swapped), all(m >= w for m, w in swapped))
+    along = ", ".join(str(d) for d, (m, w) in enumerate(zip(mine, wanted)) if m != w)
+    if few:
+        told = f"It is cut into too few pieces along dimension {along}: a mesh axis is missing there, or it is too small."
+        return Misconception("cut-too-little", told)
+    if many:
+        told = f"It is cut into too many pieces along dimension {along}: by one mesh axis too many, or by one too large."
+        return Misconception("cut-too-much", told)
     return None
 
 

@@ -179,5 +179,4 @@ def _alike(collectives: Sequence[Any]) -> list[list[Any]]:
 
 
 def _named(c: Any) -> str:
-    over = f" over {' and '.join(c.axes)}" if c.axes else ""
-    return f"{c.kind}{over} of {c.payload_bytes:,} B"
+    return _words((c.kind, c.axes, c.payload_bytes), 1)

@@ -135,11 +135,7 @@ def _multiples(wrong: Sequence[tuple[float, float]]) -> Iterator[Misconception]:
     """Each a whole number of times the right one, or the other way round."""
     for id, pairs, words in (
         ("whole-multiple", wrong, "a whole-number multiple of the right one: something is counted again, or not divided"),
-        (
-            "whole-part",
-            [(g, r) for r, g in wrong],
-            "the right one divided by a whole number: something is left out",
-        ),
+        ("whole-part", [(g, r) for r, g in wrong], "the right one divided by a whole number: something is left out"),
     ):
         if len(pairs) > 1 and all(r > 0 and g > r and abs(g / r - round(g / r)) < NEAR for r, g in pairs):
             yield Misconception(id, f"Every wrong number is {words}.")

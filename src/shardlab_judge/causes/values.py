@@ -125,24 +125,6 @@ def _elsewhere(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconc
     )
 
 
-def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """Right on the devices with coordinate 0 along an axis, and there alone."""
-    if not fits(blocks, right):
-        return None
-    good = {device for device, index, block in blocks if close(block, right[index])}
-    names, sizes = zip(*observed.case.axes)
-    for place, name in enumerate(names):
-        first = {d for d, _, _ in blocks if int(np.unravel_index(d, sizes)[place]) == 0}
-        if good == first and sizes[place] > 1:
-            place_of = f"axis_index('{name}'), in " if _knows_its_place(observed) else ""
-            return Misconception(
-                "right-on-the-first-only",
-                f"Only devices that are the first along {name} are right. The others can differ from these "
-                f"only in {place_of}what they hold, or in what they are sent.",
-            )
-    return None
-
-
 def _unadded(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Each device has a term, and along some axes they add up to what each should have."""
     if not fits(blocks, right):
@@ -311,21 +293,26 @@ def _knows_its_place(observed: Observed) -> bool:
     return observed.written is None or bool(observed.written.regions)
 
 
-def _some_devices(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Right on the devices with coordinate 0 along an axis, and there alone."""
+    return _some_devices(observed, blocks, right, only=[0])
+
+
+def _some_devices(
+    observed: Observed, blocks: Blocks, right: np.ndarray, only: list[int] | None = None
+) -> Misconception | None:
     """Which devices are right depends on one coordinate alone."""
     if not fits(blocks, right):
         return None
-    names, sizes = zip(*observed.case.axes)
+    sizes = [size for _, size in observed.case.axes]
     good = {device for device, index, block in blocks if close(block, right[index])}
-    for place, name in enumerate(names):
-        lines = {int(np.unravel_index(d, sizes)[place]) for d in good}
-        if 0 < len(lines) < sizes[place] and len(good) == len(lines) * math.prod(sizes) // sizes[place]:
-            told = ", ".join(map(str, sorted(lines)))
-            look = f"what axis_index('{name}') is there, or at " if _knows_its_place(observed) else ""
-            return Misconception(
-                "right-on-some",
-                f"Only the devices with coordinate {told} along {name} are right: look at {look}what they hold.",
-            )
+    for place, (name, size) in enumerate(observed.case.axes):
+        lines = sorted({int(np.unravel_index(d, sizes)[place]) for d in good})
+        whole = len(good) == len(lines) * math.prod(sizes) // size
+        if whole and 0 < len(lines) < size and only in (None, lines):
+            told = f"Only the devices with coordinate {', '.join(map(str, lines))} along {name} are right: look at "
+            look = f"what axis_index('{name}') is there, at " * _knows_its_place(observed)
+            return Misconception("right-on-some", f"{told}{look}what they hold, or at what they are sent.")
     return None
 
 
