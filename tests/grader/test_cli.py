@@ -25,7 +25,7 @@ from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.sandbox.box import Mode
-from shardlab_judge.verdict import Finding, Verdict
+from shardlab_judge.verdict import Finding, Part, Verdict
 
 from .conftest import NAME, ROOT
 
@@ -185,7 +185,7 @@ def test_a_bad_sample_is_named(text: str, reference: str, samples: pathlib.Path,
 
 def failed(question: str, what: str, miss: str | None = None) -> Verdict:
     """A failed verdict with one finding."""
-    return Verdict(question, "failed", findings=(Finding("a", "V", what, misconception=miss),))
+    return Verdict(question, "failed", (Part("a", "V", 0, 1),), (Finding("a", "V", what, misconception=miss),))
 
 
 REASONS = {
