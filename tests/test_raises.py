@@ -42,7 +42,6 @@ REASONS = {
     ("shardlab.expressions.sharding", "TypeError"): CAUGHT,
     ("shardlab.expressions.sharding", "ValueError"): CAUGHT,
     ("shardlab.listings", "KeyError"): WHOLE,
-    ("shardlab.pictures", "AttributeError"): PROTOCOL,
     (
         "shardlab.processes.global_arrays",
         "TypeError",
