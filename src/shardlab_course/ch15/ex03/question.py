@@ -130,8 +130,8 @@ QUESTION = Question(
     hints=(
         "Write the timetable of 3 stages and 4 microbatches on paper: one row per stage, one column per tick. How many "
         "columns are there? Which microbatch does stage s have in tick t?",
-        "One loop over M + S - 1 ticks. Stage 0 takes microbatch t, and the others take what arrived. All apply their "
-        "weight and send the output on. In tick t the last stage finishes microbatch t - (S - 1).",
+        "One loop over M + S - 1 ticks. Stage 0 takes microbatch t, the others what arrived. Each applies its weight and "
+        "sends the output on. In tick t the last stage finishes microbatch t - (S - 1).",
         "Carry (arrived, total), both cast to varying. total grows by the squares where stage is the last and t >= S - 1. "
         "psum(total) / Y.size, and jax.value_and_grad around all of it.",
     ),
