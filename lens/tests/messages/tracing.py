@@ -241,3 +241,8 @@ def an_operation_that_is_not_lowered() -> Any:
 @says("rule-missing")
 def an_operation_that_does_not_run() -> Any:
     core.Primitive("doubled").bind(x)
+
+
+@says("shapes-do-not-fit")
+def choice_between_two_shapes() -> Any:
+    return jnp.where(x > 0, x, x[:3])
