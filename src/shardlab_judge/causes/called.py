@@ -86,7 +86,7 @@ def in_powers(
         returned: what was returned instead.
         names: the arguments' names.
     """
-    if not all(kind_of(x) == "a number" and 0 < x < 1e300 for x in (*rights, *returned)):
+    if not all(kind_of(x) == "a number" and 0 < x < 1e100 for x in (*rights, *returned)):
         return None
     due, got = np.array(rights, float), np.array(returned, float)
     found = []
