@@ -40,8 +40,8 @@ OWN = (
      r"^TypeError: the function returned None\n",
      "It returns None: `return` is missing, in it or in the body that it maps."),
 )  # fmt: skip
-"""What Shardlab says itself where an answer is recorded: id, what is found in the text, and the cause, with what is in the
-text's groups."""
+"""What is looked for before the lens is asked, most of it said by Shardlab where an answer is recorded: id, what is found in
+the text, and the cause, with what is in the text's groups."""
 
 
 def likely(text: str, line: str = "") -> Misconception | None:
