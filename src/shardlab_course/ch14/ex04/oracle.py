@@ -63,8 +63,8 @@ def uniform(seen: Seen) -> bool:
 def ends_early(numbers: np.ndarray) -> bool:
     """Whether none of these numbers is 1.9 standard deviations from 0.
 
-    Of 192 normal ones none is, once in 80 000 draws. Uniform ones end at 1.73 of theirs, and 192 of them seldom seem to go
-    farther, because their deviation is not known exactly.
+    In one of 80,000 draws, none of 192 normal numbers is. Uniform numbers end at 1.73 of their standard deviations. Measured
+    on 192 of them, the deviation may come out smaller, so a few draws reach 1.9.
     """
     return float(np.abs(numbers).max()) < 1.9 * float(numbers.std())
 
