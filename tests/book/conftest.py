@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 FIRST = "notebooks/01_meshes_and_shardings"
@@ -61,6 +61,12 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+def resized(page: Page, width: int, height: int) -> None:
+    """Give the window another size, and wait until the page has it: chromium may answer before that."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function(f"innerWidth === {width} && document.documentElement.clientWidth <= {width}")
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

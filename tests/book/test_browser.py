@@ -14,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page
 
+from .conftest import resized
+
 ROOT = Path(__file__).parents[2]
 NAMES = [path.stem for path in sorted((ROOT / "notebooks" / "myst").glob("[0-9]*.md"))]
 PAGES = [
@@ -117,7 +119,7 @@ def test_page_loads_quietly(page: Page) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_page_does_not_scroll_sideways(page: Page, width: int) -> None:
     """The page is as wide as the window; wide code scrolls inside its own box."""
-    page.set_viewport_size({"width": width, "height": 900})
+    resized(page, width, 900)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -256,7 +258,7 @@ def test_page_prints(visit: Callable[[str], Page]) -> None:
     assert not page.locator(".bd-sidebar-primary").is_visible()
     assert not page.locator(".doors").first.is_visible()
     assert page.locator("details.hint").count() > 0 and page.locator("details.hint:visible").count() == 0
-    page.set_viewport_size({"width": 700, "height": 900})  # of A4 between its margins
+    resized(page, 700, 900)  # of A4 between its margins
     boxes = page.eval_on_selector_all("article :is(pre, div)", "all => all.map(box => getComputedStyle(box).overflow)")
     assert {*boxes} <= {"visible", "hidden"} and len(boxes) > 20
     assert len(page.pdf()) > 50_000

@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Locator, Page
 
 from shardlab import listings
 
+from .conftest import resized
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "jupyter_book"))
 
@@ -104,7 +106,7 @@ def test_steps(page: Page) -> None:
 
 def test_what_scrolls_can_be_reached_by_keyboard(page: Page) -> None:
     """On a narrow window every box that is wider than it takes the focus, and the page stays as wide as the window."""
-    page.set_viewport_size({"width": 390, "height": 844})
+    resized(page, 390, 844)
     form(page, "lens").locator("textarea").fill(TEXT)
     for name in playgrounds.FORMS:
         form(page, name).get_by_role("button", name="Show").click()
@@ -116,7 +118,7 @@ def test_what_scrolls_can_be_reached_by_keyboard(page: Page) -> None:
     found = page.eval_on_selector_all(".play-said *", wide)
     assert found and set(found) == {0}
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.set_viewport_size({"width": 1280, "height": 720})
+    resized(page, 1280, 720)
 
 
 def test_faults_are_the_packages_own(page: Page) -> None:

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser
 
-from .conftest import ROOT
+from .conftest import ROOT, resized
 
 pytest.importorskip("pypdf", reason="the book's packages are not installed (extra: book)")
 from pypdf import PdfReader  # noqa: E402
@@ -52,7 +52,7 @@ def test_slides_are_seen_whole(chapter: int, tmp_path: Path, browser: Browser, m
     page.keyboard.press("ArrowLeft")
     page.wait_for_function(f"{TOP} === 1")
     assert len(PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True))).pages) == count
-    page.set_viewport_size({"width": 800, "height": 600})
+    resized(page, 800, 600)
     assert page.evaluate(CUT) == [] and page.evaluate("document.documentElement.scrollWidth") == 800
     page.close()
     assert asked == [file.as_uri()] and faults == []

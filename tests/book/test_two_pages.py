@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from .conftest import CHAPTER, SOLUTIONS
+from .conftest import CHAPTER, SOLUTIONS, resized
 from .test_browser import WIDTHS, axe, opened
 
 pytestmark = pytest.mark.browser
@@ -20,7 +20,7 @@ def test_a_page_is_quiet_narrow_and_accessible(browser: Browser, pages: Path, na
     page = opened(browser, (pages / f"{name}.html").as_uri())
     assert page.noise == []
     for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
+        resized(page, width, 900)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert axe(page) == []
 
