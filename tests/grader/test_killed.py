@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import random
@@ -81,7 +82,7 @@ def graded(course: pathlib.Path, scratch: pathlib.Path, kill_at: int = 0) -> tup
 
 def state(course: pathlib.Path) -> dict[str, Any]:
     """All that a run leaves, without its random keys, times and machine-made orders."""
-    with sqlite3.connect(f"file:{course / 'gradebook.db'}?mode=ro", uri=True) as gradebook:
+    with contextlib.closing(sqlite3.connect(f"file:{course / 'gradebook.db'}?mode=ro", uri=True)) as gradebook:
         found: dict[str, Any] = {name: sorted(gradebook.execute(query), key=repr) for name, query in TABLES.items()}
     found["verdicts"] = sorted(Store(course).sizes())
     kept = changes.kept(course, NAME).changes

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -190,9 +192,12 @@ def test_endless_answer(ran: Run) -> None:
     items = [{"name": "f", "kind": "calls", "calls": [[1]]}, {"name": "a", "kind": "value", "predicted": False}]
     source = "def f(x):\n    while True: pass\na = 1"
     _, recording = ran(source, manifests={"1.1": {"id": "1.1", "variable": None, "items": items}}, cell_seconds=0.5)
-    line = 'line 2 of cell "def f(x):", in f\n    while True: pass\n    ^^^^^^^^^^^^^^^^'
-    timeout = {"error": {"type": "CellTimeout", "message": "did not end within 0.5 s", "line": line}}
-    assert values(recording) == {"f": timeout, "a": 1}
+    # At which part of the line an endless loop is met differs with the Python.
+    line = re.compile(r'line 2 of cell "def f\(x\):", in f\n    while True: pass\n {4,10}\^+')
+    found = values(recording)
+    error = found["f"]["error"]
+    assert (error["type"], error["message"], found["a"]) == ("CellTimeout", "did not end within 0.5 s", 1)
+    assert line.fullmatch(error["line"])
 
 
 LOOKED_AT = {
@@ -208,9 +213,11 @@ def test_a_cells_error_tells_its_line(ran: Run) -> None:
     raising = "def inner(xs):\n    return [xs[n] for n in range(9)]\ndef outer(): return inner([1])"
     _, recording = ran("a = 1", GRADE, raising, "a = 2\nouter()", "x = (1\n", "sorted(1)")
     lines = {error.cell + 1: error.line for error in recording.errors}
+    # Since Python 3.12 the loop of a list is the function's own, and forgets its counter on the way out.
+    counter = ", n = 1" if sys.version_info < (3, 12) else ""
     assert lines == {
         4: 'line 2 of cell "def inner(xs):", in inner\n    return [xs[n] for n in range(9)]\n            ^^^^^\n'
-        "with xs = [1], n = 1\n"
+        f"with xs = [1]{counter}\n"
         'called in line 3 of cell "def inner(xs):", in outer: def outer(): return inner([1])\n'
         'called in line 2 of cell "a = 2": outer()',
         5: "line 1\n    x = (1\n        ^",

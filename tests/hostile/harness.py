@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import json
@@ -156,7 +157,7 @@ class Course:
             left join submitted_notebook on submitted_notebook.assignment_id = submitted_assignment.id
             left join grade on grade.notebook_id = submitted_notebook.id group by student.id
         """
-        with sqlite3.connect(f"file:{self.root / 'gradebook.db'}?mode=ro", uri=True) as gradebook:
+        with contextlib.closing(sqlite3.connect(f"file:{self.root / 'gradebook.db'}?mode=ro", uri=True)) as gradebook:
             return dict(gradebook.execute(query).fetchall())
 
     def pages(self) -> dict[str, str]:

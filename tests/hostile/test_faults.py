@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pathlib
 import sqlite3
@@ -115,11 +116,10 @@ def test_full_scratch_space(handed_in: Course) -> None:
 def test_locked_gradebook(handed_in: Course) -> None:
     """While another program holds it nothing is begun; afterwards everything is graded."""
     before = fingerprint(handed_in.root)
-    with sqlite3.connect(handed_in.root / "gradebook.db", isolation_level=None) as other:
+    with contextlib.closing(sqlite3.connect(handed_in.root / "gradebook.db", isolation_level=None)) as other:
         other.execute("begin exclusive")
         ran = handed_in.run("grade", "90")
         other.execute("rollback")
-    other.close()
     assert ran.status == 1
     parts(ran.said, "gradebook-locked")
     assert fingerprint(handed_in.root) == before

@@ -5,6 +5,7 @@ Five kills, or fifty with `SHARDLAB_FULL=1`; whenever a run ends before its kill
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -36,7 +37,7 @@ TABLES = ("student", "submitted_assignment", "submitted_notebook", "grade", "com
 def books(course: Course) -> dict[str, list[tuple[object, ...]]]:
     """All that the gradebook says, but for its random keys and the times."""
     left_out = ("id", "timestamp", "notebook_id", "assignment_id", "cell_id", "assignment")
-    with sqlite3.connect(f"file:{course.root / 'gradebook.db'}?mode=ro", uri=True) as gradebook:
+    with contextlib.closing(sqlite3.connect(f"file:{course.root / 'gradebook.db'}?mode=ro", uri=True)) as gradebook:
         gradebook.row_factory = sqlite3.Row
         rows = {name: [dict(row) for row in gradebook.execute(f"select * from {name}")] for name in TABLES}
     kept = {
