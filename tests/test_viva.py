@@ -135,6 +135,9 @@ def test_counted_gives_up_where_it_cannot_count() -> None:
     line = "  %g = f32[8,4]{1,0} all-gather(%a), replica_groups={{0,1},{2,3}}\n"
     assert counted(line) == 8 * 4 * 4 and counted(f"{line}  %w = (s32[]) while(%t)") is None
     assert counted("  %r = bf16[8]{0} reduce-scatter(%a), replica_groups=[2,4]<=[8]\n") == 8 * 2 * 4
+    for axes, size in {"{'x'}": 4, "{'x','y'}": 8, "{'x':(1)2}": 2}.items():
+        groups = f"replica_groups=mesh['x'=4,'y'=2] {axes}"
+        assert counted(f"  %r = bf16[8]{{0}} reduce-scatter(%a), channel_id=1, {groups}, to_apply=%add\n") == 8 * 2 * size
     assert counted("  %r = (f32[2]{0}, s8[4]{0}) all-reduce(%a, %b), to_apply=%add\n") == 2 * (8 + 4)
 
 

@@ -26,6 +26,8 @@ NAMED = re.compile(r"%?([\w.-]+) = (pred|[a-z]+(\d+)\w*)\[([\d,]*)\]")
 DOT = re.compile(r"%?([\w.-]+) = [^=]*? dot\((?:[^%)]* )?%?([\w.-]+),[^\n]*?lhs_contracting_dims=\{([\d,]*)\}")
 LISTED = re.compile(r"replica_groups=\{\{([\d,]+)\}")
 FOLDED = re.compile(r"replica_groups=\[\d+,(\d+)\]")
+ON_AXES = re.compile(r"replica_groups=mesh\[([^\]]*)\][^{]*\{([^}]*)\}")
+"""As JAX 0.12 writes them: `mesh['x'=4,'y'=2] {'x'}`; of a part of an axis, `{'x':(1)2}`."""
 NOT_COUNTED = (" while(", " conditional(", "-start(", " custom-call(")
 """With these in it a program is not counted in the second way."""
 
@@ -90,6 +92,9 @@ def _bytes(dtype: str, bits: str | None, shape: str) -> int:
 def _group(rest: str) -> int:
     if folded := FOLDED.search(rest):
         return int(folded[1])
+    if axes := ON_AXES.search(rest):
+        sizes = dict(re.findall(r"'([^']+)'=(\d+)", axes[1]))
+        return math.prod(int(part or sizes[axis]) for axis, part in re.findall(r"'([^']+)'(?::\(\d+\)(\d+))?", axes[2]))
     listed = LISTED.search(rest)
     return len(listed[1].split(",")) if listed else 1
 
