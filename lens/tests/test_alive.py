@@ -103,7 +103,9 @@ def test_what_is_held_is_told() -> None:
     two = lens.inspect(PROGRAMS["gathered weight"][0], *PROGRAMS["gathered weight"][1])
     rows = {row[0]: row for row in two.occupied("v5e").rows}
     assert rows["arguments"][1] == f"{two.memory.argument:,}" and "all-gather" in rows
-    assert rows["all-gather"][1] == "524,288" and rows["all-gather"][3].startswith("test_alive.py:")
+    assert rows["all-gather"][1] == "524,288"
+    # JAX 0.12 gives this collective the name of the argument, and no line.
+    assert rows["all-gather"][3].startswith("test_alive.py:") == (jax.__version_info__ < (0, 12))
     said = str(two.occupied("v5e"))
     assert "fits: 0% of the 16,000,000,000 of v5e" in said and f"the compiler plans {two.memory.temp:,}" in said
     assert "does not fit" not in str(program.occupied()) and "of v5e" not in str(program.occupied())

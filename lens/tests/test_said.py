@@ -88,7 +88,7 @@ def test_an_fft_over_a_cut_dimension(capfd: pytest.CaptureFixture[str]) -> None:
     """Nothing of XLA's comes through, whether it warns of its gather or, before JAX 0.12, does not."""
     program = lens.inspect(lambda x: jnp.fft.fft(x, axis=0), spec(mesh(2, 4), (16, 8), "y", None, dtype="complex64"))
     assert "all-gather" in program.kinds and capfd.readouterr().err == ""
-    assert all(said.startswith("XLA: an FFT along a dimension that is cut") for said in program.warnings)
+    assert all(said.startswith("XLA: an FFT runs along a dimension that is cut.") for said in program.warnings)
 
 
 def test_inspect_and_why_show_it(capfd: pytest.CaptureFixture[str]) -> None:

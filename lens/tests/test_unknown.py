@@ -132,10 +132,9 @@ OVER = mesh(8)
 
 def copied(x: Any, out: Any, semaphores: Sequence[Any], target: Any) -> None:
     """A copy to another device, waited for."""
-    from jax.experimental import pallas as pl
     from jax.experimental.pallas import tpu as pltpu
 
-    copy = pltpu.make_async_remote_copy(x, out, *semaphores, (target,), device_id_type=pl.DeviceIdType.MESH)
+    copy = pltpu.make_async_remote_copy(x, out, *semaphores, (target,))
     copy.start()
     copy.wait()
 

@@ -8,6 +8,7 @@ import functools
 import io
 import math
 import os
+import re
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -125,6 +126,7 @@ def _compiled(request: Request, platform: str) -> tuple[Reply, str, str]:
         code, _, words = str(error).splitlines()[0].partition(": ")
         if code != "RESOURCE_EXHAUSTED":
             raise
+        words = re.sub(r"^E\d+: \w+: ", "", words)  # a number and a name, which XLA of JAX 0.12 puts first
         for larger in roomier(request.target):
             with contextlib.suppress(jax.errors.JaxRuntimeError):
                 reply, said = compiled(dataclasses.replace(request, target=str(larger)))

@@ -19,6 +19,22 @@ Sent = Mapping[tuple[int, int], int]
 STEPS = 2**18
 """Operations of a kernel that are followed at most, on all devices together."""
 
+
+class _Unknown(Exception):
+    """Data decides what is sent, or the program has an operation that is not followed."""
+
+
+def _unsigned(way: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    """An operation that reads its bits as numbers without a sign."""
+
+    def of(a: int, b: int) -> int:
+        if min(a, b) < 0:
+            raise _Unknown
+        return way(a, b)
+
+    return of
+
+
 _COMPARE = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 _WHOLE: dict[str, Callable[[int, int], int]] = {
     "arith.addi": operator.add,
@@ -30,15 +46,13 @@ _WHOLE: dict[str, Callable[[int, int], int]] = {
     # Both round towards zero.
     "arith.divsi": lambda a, b: int(a / b),
     "arith.remsi": lambda a, b: a - b * int(a / b),
+    "arith.divui": _unsigned(operator.floordiv),
+    "arith.remui": _unsigned(operator.mod),
     "arith.minsi": min,
     "arith.maxsi": max,
 }
 _SAME = ("arith.extui", "arith.extsi", "arith.trunci", "arith.index_cast")
 _REMOTE = "tpu.enqueue_dma"
-
-
-class _Unknown(Exception):
-    """Data decides what is sent, or the program has an operation that is not followed."""
 
 
 @functools.lru_cache(maxsize=64)
