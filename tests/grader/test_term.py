@@ -239,6 +239,9 @@ def test_an_exercise_is_dropped_in_mid_term(
     assert "running" not in told and "90.1: 2 -> 5, now worth 5 points: 2 submissions" in told
     rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
     assert [(row.student, row.total) for row in rows] == [("gus", 5.0), ("ivo", 5.0)]
+    page = (course / "feedback" / "gus" / NAME / f"{NAME}.html").read_text()
+    assert "does not count in your course · ★" in page and "## Exercise" not in page and ">Test cell<" not in page
+    assert "to do, does not count in your course</strong>" in page
     told = said(course, "report", "90", "--names")
     assert "ivo" in told and classroom.outdated(Release.load(course, NAME)) == []
     assert release(NAME, course, tiny).points == {"90.1": 5, "90.2": 0}
