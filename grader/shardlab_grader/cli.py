@@ -242,9 +242,9 @@ def show(
         release = Release.load(course_dir, name)
         rows, points = classroom.rows(course_dir, name), classroom.points(release)
         kept = classroom.kept_changes(course_dir, name, rows)
-        changed = [*report.changed(kept.changes, names), *report.graded_with(kept.versions)]
         shown = {row.student: row.student if names else row.key for row in rows}
-        rows = rows if names else classroom.nameless(rows, course_dir)
+        named, keyed = rows, classroom.nameless(rows, course_dir)
+        rows = named if names else keyed
         listed = rows if names or submissions else [row for row in rows if row.status == "ungraded"]
         found = figures.figures(classroom.records(course_dir, name), classroom.questions(release))
         observed = classroom.observed(release)
@@ -252,7 +252,8 @@ def show(
             console.print(report.table(listed, points, HEADS[names], observed, console.width), "")
         for part in report.tables(found):
             console.print(part, "")
-        for line in (*report.sentences(found), *changed, report.summary(rows)):
+        versions = report.graded_with(kept.versions)
+        for line in (*report.sentences(found), *report.changed(kept.changes, names), *versions, report.summary(rows)):
             console.print(line)
         if alike:
             for told in similar.parts(classroom.answers(course_dir, name), shown, name):
@@ -262,9 +263,17 @@ def show(
         if scores:
             report.write_scores(rows, points, scores, HEADS[names], observed)
         if html:
-            html.write_text(report_page.page(name, found, rows if names or submissions else (), points, changed))
+            open_ = _asked_for("names")
+            mailed = named if open_ else keyed if submissions else ()
+            changed = [*report.changed(kept.changes, open_), *versions]
+            html.write_text(report_page.page(name, found, mailed, points, changed))
         for path in filter(None, (table, scores, html)):
             console.print(f"wrote {path}", soft_wrap=True)
+
+
+def _asked_for(option: str) -> bool:
+    """Whether this command was typed with the option: a page that may be mailed has names for no other reason."""
+    return click.get_current_context().get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
 
 
 @main.command()
