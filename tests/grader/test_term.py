@@ -290,7 +290,11 @@ def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> Non
     told = said(course, "extend", "90", "--csv", str(table))
     assert "2027-03-01 18:00 UTC for 1 of 2 students. the deadline is now 2027-03-03 06:00 UTC for 1 of 2 students." in told
     assert Course(course).deadlines(NAME).more == {"hana": datetime.timedelta(3), "ivo": datetime.timedelta(1.5)}
-    assert (course / extensions.FILE).read_text() == f"assignment,student,days\n{NAME},hana,3\n{NAME},ivo,1.5\n"
+    kept = f"assignment,student,days\n{NAME},hana,3\n{NAME},ivo,1.5\n"
+    assert (course / extensions.FILE).read_text() == kept
+    table.write_bytes(b"\xef\xbb\xbfstudent;days;why\r\nivo;1,5;a cold, and more\r\n")  # as a spreadsheet in Europe
+    said(course, "extend", "90", "--csv", str(table))
+    assert (course / extensions.FILE).read_text() == kept
     said(course, "forget", "hana")
     assert "hana" not in (course / extensions.FILE).read_text()
 

@@ -17,6 +17,7 @@ import zoneinfo
 from collections.abc import Iterator, Mapping, Sequence
 
 from shardlab.errors import ShardlabError
+from shardlab_grader.records import tables
 
 SAFE = re.compile(r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,99}")
 """A student's id, which becomes the name of a folder."""
@@ -88,8 +89,7 @@ class Sheet:
             text = path.read_text("utf-8-sig")
         except UnicodeDecodeError:
             raise self._error("it is not UTF-8", "export it once more, as CSV.") from None
-        first = text.partition("\n")[0]
-        self._delimiter = max(",;\t", key=first.count)
+        self._delimiter = tables.between(text)
         try:
             rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter, strict=True))
         except csv.Error as error:
