@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from shardlab_course.viva.questions import Asked
 from shardlab_grader.reports.report_page import escape
+from shardlab_grader.viva.marks import COLUMNS
 from shardlab_grader.viva.sitting import Sitting
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -37,7 +38,7 @@ def marks(title: str, sittings: Sequence[Sitting]) -> str:
     """CSV: one row a question, with an empty field for the mark."""
     written = io.StringIO()
     table = csv.writer(written)
-    table.writerow(["assignment", "student", "question", "exercise", "kind", "mark"])
+    table.writerow(COLUMNS)
     for one in sittings:
         table.writerows([title, one.student, n, asked.exercise, asked.kind, ""] for n, asked in enumerate(one.asked, 1))
     return written.getvalue()
