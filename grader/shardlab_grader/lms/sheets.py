@@ -11,6 +11,7 @@ import csv
 import dataclasses
 import datetime
 import io
+import math
 import pathlib
 import re
 import zoneinfo
@@ -215,10 +216,8 @@ class Sheet:
             said = self._cell(row, self.preset.most)
         else:
             said = next((one[at] for one in self._rows if self.preset.most in one[0]), "")
-        try:
-            counted = float(said.replace(",", "."))
-        except ValueError:
-            counted = most
+        found = tables.number(said)
+        counted = most if math.isnan(found) else found
         if counted != most and not scale:
             mend = f"set its points to {most:g} in the LMS, or add --scale."
             raise self._error(f"the LMS counts {counted:g} points, but the assignment has {most:g}", mend)
