@@ -75,6 +75,14 @@ def item_of(question: str, name: str) -> ProgramItem:
     return next(item for other, item in PROGRAMS if (other, item.name) == (question, name))
 
 
+def test_the_guide_names_the_chapters_without_questions() -> None:
+    """Those in which no exercise asks for a program, and no others."""
+    able = {id.partition(".")[0] for id, _ in PROGRAMS}
+    none = [chapter for chapter in dict.fromkeys(id.partition(".")[0] for id in QUESTIONS) if chapter not in able]
+    guide = pathlib.Path(__file__).parents[1] / "jupyter_book" / "instructors.md"
+    assert f"Chapters {' and '.join(none)} have none." in guide.read_text()
+
+
 @pytest.mark.parametrize(("question", "item"), PROGRAMS, ids=[f"{q}-{item.name}" for q, item in PROGRAMS])
 def test_changes_can_be_cut(question: str, item: ProgramItem) -> None:
     """The first is the first public case; every other one differs from it, and its arrays go over its mesh."""
