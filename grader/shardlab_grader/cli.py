@@ -177,7 +177,7 @@ def grade(
 ) -> None:
     """Grade what is new, and list it with what is ungraded."""
     from shardlab_grader.releases import places
-    from shardlab_grader.term import reading
+    from shardlab_grader.term import applying, reading
 
     if dry_run and (scheduler or penalties):
         raise click.UsageError("--dry-run judges on this machine and writes nothing: leave --scheduler and --penalties out.")
@@ -187,9 +187,12 @@ def grade(
         if scheduler is None:
             sandbox.probe(mode)
         name = places.released(assignment, course_dir)
-        reading.load(course_dir)  # whose mistakes are told before anything runs
+        decided = reading.load(course_dir)  # whose mistakes are told before anything runs
         stack.enter_context(alone(course_dir, f"grade {name}", wait))
         say_where(mode, scheduler, verbose)
+        if not dry_run and (left := applying.due(course_dir, decided, name)):
+            told = f"{reading.FILE} says otherwise than what is released: {'; '.join(left.lines(decided, names))}"
+            console.print(f"{told}\nto change it: {typed('settings', course_dir)}", soft_wrap=True)
         servers = None if scheduler else stack.enter_context(started(course_dir, name, mode, workers))
         # Imported while the servers start.
         from shardlab_grader.classes import classroom

@@ -278,6 +278,24 @@ def test_sections_have_their_own_deadlines_and_lateness_its_price(course: pathli
     assert said(course, "settings").endswith("done.")
 
 
+def test_who_comes_after_the_settings_has_the_deadline_of_the_section(course: pathlib.Path) -> None:
+    """Grading gives it, to students on no roster as well; a common deadline that is another one by now is only told."""
+    text = (
+        'sections = {B = ["ivo", "zoe", "yan"]}\npenalty = {a_day = 0.25}\n'
+        "[assignments.90]\ndeadline = 2027-03-01T18:00:00Z\nsections = {B = 2027-03-03T18:00:00Z}\n"
+    )
+    Course(course).set_deadline(NAME, datetime.datetime(2027, 3, 1, 18, tzinfo=datetime.UTC))
+    (course / reading.FILE).write_text(text)
+    shutil.copytree(course / "submitted" / "ivo", course / "submitted" / "zoe")
+    told = said(course, "grade", "90", "--names")
+    assert told.count("late by 1 day 1 hour") == 1 and "says otherwise" not in told, told
+    assert {*Course(course).deadlines(NAME).more} == {"ivo", "zoe"} and "yan" not in Course(course).students()
+    (course / reading.FILE).write_text(text.replace("03-01", "03-02"))
+    told = said(course, "grade", "90", "--names")
+    assert "released: deadline: 2027-03-01 18:00 UTC -> 2027-03-02 18:00 UTC; deadlines of 2 students: ivo, zoe" in told
+    assert Course(course).deadlines(NAME).more["zoe"] == datetime.timedelta(days=2)
+
+
 def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Several students in one command, or by a table; one unknown name, and nothing has changed."""
     Course(course).set_deadline(NAME, datetime.datetime(2027, 3, 1, 18, tzinfo=datetime.UTC))

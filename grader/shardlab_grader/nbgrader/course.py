@@ -19,7 +19,7 @@ import shutil
 import sys
 import traceback
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import nbgrader.api
@@ -174,6 +174,12 @@ class Course:
         """The ids of all in the gradebook."""
         with quiet(), self.gradebook() as gradebook:
             return {one.id for one in gradebook.students}
+
+    def enter(self, students: Iterable[str]) -> None:
+        """Enter students without a name."""
+        with quiet(), self.gradebook() as gradebook:
+            for student in students:
+                gradebook.update_or_create_student(student)
 
     def gradebook(self) -> Gradebook:
         """nbgrader's database; a context manager."""
