@@ -208,6 +208,26 @@ def test_an_exercise_that_does_not_count_is_not_released(
     assert "Exercise 90.1" not in edition.to_ipynb(made.notebook)
 
 
+@pytest.mark.thorough
+def test_exercises_come_and_go_until_somebody_is_graded(
+    course: pathlib.Path, tiny: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where students have more time, for which they are entered in the gradebook; they keep it."""
+    more = {"gus": datetime.timedelta(days=2)}
+    Course(course).set_deadline(NAME, datetime.datetime(2027, 3, 1, 18, tzinfo=datetime.UTC))
+    Course(course).extend(NAME, more)
+    optional = dataclasses.replace(SYLLABUS.questions["90.1"], optional=True)
+    monkeypatch.setitem(SYLLABUS.questions, "90.1", optional)  # type: ignore[arg-type]
+    (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.2"]\n')
+    assert release(NAME, course, tiny).points == {"90.2": 1.5} and points(course) == {"q90-2": 1.5}
+    (course / reading.FILE).unlink()
+    assert release(NAME, course, tiny).points == {"90.1": 2, "90.2": 1.5}
+    assert Course(course).deadlines(NAME).more == more
+    classroom.grade(course, NAME, "bubblewrap", 1, silent)
+    (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.2"]\n')
+    assert release(NAME, course, tiny).points == {"90.1": 0, "90.2": 1.5}
+
+
 def test_an_assignment_without_exercises_is_refused(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """A chapter of one's own is known when it is released: then its exercises are compared with the settings."""
     (tmp_path / reading.FILE).write_text('[assignments.90]\nexercises = ["90.7"]\n')

@@ -86,9 +86,10 @@ def due(course_dir: pathlib.Path, settings: Settings, assignment: str) -> Pendin
     Where the common deadline is another one in the settings, it is for `settings` to move all of them.
     """
     course, change = Course(course_dir), pending(course_dir, settings, assignment)
-    if come := [one for one in change.unknown if course.folder("submitted", assignment, one).exists()]:
-        course.enter(come)  # as nbgrader does when it grades them
-        change = pending(course_dir, settings, assignment)
+    come = [one for one in change.unknown if course.folder("submitted", assignment, one).exists()]
+    for one in come:
+        course.add_student(one)  # as nbgrader does when it grades them
+    change = pending(course_dir, settings, assignment) if come else change
     if change.more and not change.deadline:
         course.extend(assignment, change.more)
         change = dataclasses.replace(change, more={})
