@@ -229,6 +229,21 @@ def every(question: str, name: str) -> Iterator[tuple[str, str, str]]:
                 yield name, one.text, one.key
 
 
+def test_questions_say_how_arrays_are_placed() -> None:
+    """On paper nothing else does; an argument that is a number has no placement."""
+    (given, *others), (first, *there) = programs("16.3", item_of("16.3", "append")), changes(item_of("16.3", "append"))
+    texts = [
+        one.text
+        for change, now in zip(there, others)
+        for one in questions.asked(
+            {"exercise": "16.3", "function": "append"}, first.case, change, given or {}, now or {}, random.Random(SEED)
+        )
+        if now
+    ]
+    begins = "append takes arrays of 3 by 64 by 6 with P(None, 'x'), 3 by 6 with P(), a number. It runs "
+    assert texts and all(text.startswith(begins) for text in texts)
+
+
 def test_nothing_to_ask_about(passed: dict[str, Any]) -> None:
     """Before a pass, and of an exercise without a program, a line says so."""
     assert "Pass 4.2 first" in repr(sl.viva("4.2")) and "asks for no program" in repr(sl.viva("4.1"))
