@@ -75,6 +75,14 @@ def item_of(question: str, name: str) -> ProgramItem:
     return next(item for other, item in PROGRAMS if (other, item.name) == (question, name))
 
 
+def test_the_guide_names_the_chapters_without_questions() -> None:
+    """Those in which no exercise asks for a program, and no others."""
+    able = {id.partition(".")[0] for id, _ in PROGRAMS}
+    none = [chapter for chapter in dict.fromkeys(id.partition(".")[0] for id in QUESTIONS) if chapter not in able]
+    guide = pathlib.Path(__file__).parents[1] / "jupyter_book" / "instructors.md"
+    assert f"Chapters {' and '.join(none)} have none." in guide.read_text()
+
+
 @pytest.mark.parametrize(("question", "item"), PROGRAMS, ids=[f"{q}-{item.name}" for q, item in PROGRAMS])
 def test_changes_can_be_cut(question: str, item: ProgramItem) -> None:
     """The first is the first public case; every other one differs from it, and its arrays go over its mesh."""
@@ -222,6 +230,21 @@ def every(question: str, name: str) -> Iterator[tuple[str, str, str]]:
         for seed in range(30 if now else 0):
             for one in questions.asked(of, first.case, change, given or {}, now or {}, random.Random(seed)):
                 yield name, one.text, one.key
+
+
+def test_questions_say_how_arrays_are_placed() -> None:
+    """On paper nothing else does; an argument that is a number has no placement."""
+    (given, *others), (first, *there) = programs("16.3", item_of("16.3", "append")), changes(item_of("16.3", "append"))
+    texts = [
+        one.text
+        for change, now in zip(there, others)
+        for one in questions.asked(
+            {"exercise": "16.3", "function": "append"}, first.case, change, given or {}, now or {}, random.Random(SEED)
+        )
+        if now
+    ]
+    begins = "append takes arrays of 3 by 64 by 6 with P(None, 'x'), 3 by 6 with P(), a number. It runs "
+    assert texts and all(text.startswith(begins) for text in texts)
 
 
 def test_nothing_to_ask_about(passed: dict[str, Any]) -> None:

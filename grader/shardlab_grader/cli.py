@@ -177,7 +177,7 @@ def grade(
 ) -> None:
     """Grade what is new, and list it with what is ungraded."""
     from shardlab_grader.releases import places
-    from shardlab_grader.term import reading
+    from shardlab_grader.term import applying, reading
 
     if dry_run and (scheduler or penalties):
         raise click.UsageError("--dry-run judges on this machine and writes nothing: leave --scheduler and --penalties out.")
@@ -187,9 +187,12 @@ def grade(
         if scheduler is None:
             sandbox.probe(mode)
         name = places.released(assignment, course_dir)
-        reading.load(course_dir)  # whose mistakes are told before anything runs
+        decided = reading.load(course_dir)  # whose mistakes are told before anything runs
         stack.enter_context(alone(course_dir, f"grade {name}", wait))
         say_where(mode, scheduler, verbose)
+        if not dry_run and (left := applying.due(course_dir, decided, name)):
+            told = f"{reading.FILE} says otherwise than what is released: {'; '.join(left.lines(decided, names))}"
+            console.print(f"{told}\nto change it: {typed('settings', course_dir)}", soft_wrap=True)
         servers = None if scheduler else stack.enter_context(started(course_dir, name, mode, workers))
         # Imported while the servers start.
         from shardlab_grader.classes import classroom
@@ -242,9 +245,9 @@ def show(
         release = Release.load(course_dir, name)
         rows, points = classroom.rows(course_dir, name), classroom.points(release)
         kept = classroom.kept_changes(course_dir, name, rows)
-        changed = [*report.changed(kept.changes, names), *report.graded_with(kept.versions)]
         shown = {row.student: row.student if names else row.key for row in rows}
-        rows = rows if names else classroom.nameless(rows, course_dir)
+        named, keyed = rows, classroom.nameless(rows, course_dir)
+        rows = named if names else keyed
         listed = rows if names or submissions else [row for row in rows if row.status == "ungraded"]
         found = figures.figures(classroom.records(course_dir, name), classroom.questions(release))
         observed = classroom.observed(release)
@@ -252,7 +255,8 @@ def show(
             console.print(report.table(listed, points, HEADS[names], observed, console.width), "")
         for part in report.tables(found):
             console.print(part, "")
-        for line in (*report.sentences(found), *changed, report.summary(rows)):
+        versions = report.graded_with(kept.versions)
+        for line in (*report.sentences(found), *report.changed(kept.changes, names), *versions, report.summary(rows)):
             console.print(line)
         if alike:
             for told in similar.parts(classroom.answers(course_dir, name), shown, name):
@@ -262,9 +266,17 @@ def show(
         if scores:
             report.write_scores(rows, points, scores, HEADS[names], observed)
         if html:
-            html.write_text(report_page.page(name, found, rows if names or submissions else (), points, changed))
+            open_ = _asked_for("names")
+            mailed = named if open_ else keyed if submissions else ()
+            changed = [*report.changed(kept.changes, open_), *versions]
+            html.write_text(report_page.page(name, found, mailed, points, changed))
         for path in filter(None, (table, scores, html)):
             console.print(f"wrote {path}", soft_wrap=True)
+
+
+def _asked_for(option: str) -> bool:
+    """Whether this command was typed with the option: a page that may be mailed has names for no other reason."""
+    return click.get_current_context().get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
 
 
 @main.command()

@@ -137,11 +137,12 @@ def test_the_report_is_three_files(samples: pathlib.Path, tmp_path: pathlib.Path
 
 
 def test_names_can_be_asked_for_once_for_all(samples: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """An instructor who always wants names sets an environment variable."""
+    """An instructor who always wants names sets an environment variable; a page that may be mailed still has none."""
     run("demo", tmp_path / "demo")
-    arguments = ["report", "90", "--course", str(tmp_path / "demo")]
+    page = tmp_path / "report.html"
+    arguments = ["report", "90", "--course", str(tmp_path / "demo"), "--html", str(page)]
     shown = CliRunner(env={"SHARDLAB_NAMES": "1"}).invoke(cli.main, arguments).output
-    assert "untouched" in shown
+    assert "untouched" in shown and "untouched" not in page.read_text()
     assert "untouched" not in CliRunner().invoke(cli.main, arguments).output
 
 

@@ -137,7 +137,7 @@ OTHERS = {
     "an archive": (
         b"PK\x03\x04",
         "work.zip",
-        "handed in as an archive: work.zip; unpack it in that folder, and put its notebook",
+        "handed in as an archive: work.zip; unpack it in its folder below submitted/, and put its notebook",
     ),
     "a tarball": (b"\x1f\x8b", "work.tar.gz", "handed in as an archive: work.tar.gz; "),
     "a page": (

@@ -24,6 +24,7 @@ from shardlab_grader import cli
 from shardlab_grader.lms import archives, commands
 from shardlab_grader.lms.archives import Collected
 from shardlab_grader.lms.sheets import PRESETS, Sheet
+from shardlab_grader.records.roster import Roster
 from shardlab_grader.sandbox import box as sandbox
 
 from .conftest import NAME
@@ -72,8 +73,8 @@ def submitted(folder: pathlib.Path) -> dict[str, str]:
 
 
 def test_students_are_those_of_the_first_column_that_names_all(tmp_path: pathlib.Path) -> None:
-    """Or of the one that is asked for; Canvas's test student has an id too."""
-    assert sheet(tmp_path, "canvas").students() == {"4711": "gus", "4712": "hana", "4799": "f00"}
+    """Or of the one that is asked for; Canvas's test student is none of them."""
+    assert sheet(tmp_path, "canvas").students() == {"4711": "gus", "4712": "hana"}
     assert sheet(tmp_path, "moodle").students() == {
         f"7{n + 1}": f"{who}@example.org" for n, who in enumerate(("gus", "hana", "ivo"))
     }
@@ -401,24 +402,52 @@ def test_from_the_archive_to_the_table(
     done = run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", *here)
     assert done.exit_code == 0, done.output
     assert done.output == (
-        "new: 2: gus, hana\nnot in the table, or without an id there as Canvas's test student, and not collected: "
+        "new: 2: gus, hana\nnot in the table, or Canvas's test student, and not collected: "
         f"1: petrovivo_4713_3_{NAME}.ipynb\n"
         f"no times are known, so no submission is late.\nnext: shardlab-grader grade {NAME} --course course\n"
     )
     assert run("grade", "90", "--course", course, "--workers", "1").exit_code == 3
     done = run("export", "90", "canvas.csv", "--to", "canvas", *here)
     assert done.exit_code == 0, done.output
-    said = "scores: 1 of 3 students\nleft empty, because ungraded or waiting for a person: 1: hana\n"
+    said = "scores: 1 of 2 students\nleft empty, because ungraded or waiting for a person: 1: hana\n"
     assert done.output == f"{said}wrote {NAME}-canvas.csv\n"
     rows = list(csv.reader((tmp_path / f"{NAME}-canvas.csv").read_text().splitlines()))
     assert [row[-1] for row in rows[3:]] == ["0", "2", ""]
     assert (
         "gus" not in run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", "--course", course).output
     )
+    sheet(tmp_path, "moodle", MOODLE.replace("@example.org", ""))
+    assert run("export", "90", "moodle.csv", "--to", "moodle", "--comments", "--output", "m.csv", *here).exit_code == 0
+    (row,) = (row for row in csv.DictReader((tmp_path / "m.csv").read_text().splitlines()) if row["Grade"] == "0")
+    assert row["Feedback comments"] == "0 of 3.5 points. Points lost in 90.1 (0 of 2), 90.2 (0 of 1.5)."
     kept = run("export", "90", "canvas.csv", "--to", "canvas", "--output", "canvas.csv", *here)
     assert kept.exit_code == 2 and "worth keeping" in kept.output
     nowhere = run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", "--timezone", "Mars/Base", *here)
     assert nowhere.exit_code == 1
+
+
+def test_marks_of_a_viva_go_into_a_column_of_their_own(
+    tiny_course: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sum of each student, by id or by key, as it is; who has a question without a mark keeps the field as it was."""
+    monkeypatch.chdir(tmp_path)
+    course = shutil.copytree(tiny_course, tmp_path / "course")
+    sheet(tmp_path, "canvas")
+    key = Roster(course).enter(NAME, {"hana": ""})["hana"]
+    head = "assignment;student;question;exercise;kind;mark"
+    filled = [f"{NAME};{key};1;90.1;where;1,5", f"{NAME};{key};2;90.1;copies;0,25", f"{NAME};gus;1;90.1;where;"]
+    (tmp_path / "marks.csv").write_text("\r\n".join([head, *filled]), "utf-8-sig")
+    here = ("export", "90", "canvas.csv", "--to", "canvas", "--column", "Essay", "--course", course, "--marks", "marks.csv")
+    done = run(*here, "--names")
+    assert done.exit_code == 0, done.output
+    assert "scores: 1 of 2 students\nleft empty, because ungraded or waiting for a person: 1: gus\n" in done.output
+    rows = list(csv.reader((tmp_path / f"{NAME}-canvas.csv").read_text().splitlines()))
+    assert [row[-1] for row in rows[3:]] == ["7", "1.75", ""]
+    assert run(*here, "--scale").exit_code == 2
+    (tmp_path / "marks.csv").write_text("\n".join([head, *filled, f"{NAME};gus;2;90.1;where;good"]))
+    assert f"row 5 has no mark from 0 on for {NAME}" in " ".join(run(*here).output.split())
+    (tmp_path / "marks.csv").write_text("student,mark\n")
+    assert "it has no column assignment and no question" in " ".join(run(*here).output.split())
 
 
 @pytest.mark.parametrize("lms", ["canvas", "moodle"])

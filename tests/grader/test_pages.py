@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+import shutil
 
 import nbformat
 import pytest
@@ -91,6 +92,27 @@ def shown(notebook: nbformat.NotebookNode) -> str:
     told = {"notebook": "n", "assignment": "n", "student": "s", "score": 1.0, "max_score": 2.0, "late_penalty": 0.0}
     page, _ = exporter.from_notebook_node(notebook, {"nbgrader": told})
     return page
+
+
+@pytest.mark.thorough
+@pytest.mark.browser
+def test_a_score_stays_in_its_heading_on_a_phone(tmp_path: pathlib.Path) -> None:
+    """Also under a title that takes two lines there, and nothing makes the page wider."""
+    from playwright.sync_api import sync_playwright
+
+    mark = {"grade": True, "solution": False, "grade_id": "q4-2", "points": 12.25, "score": 10.75}
+    cells = [nbformat.v4.new_markdown_cell("## Exercise 4.2: A title of six words or so"),
+             nbformat.v4.new_code_cell("check()", metadata={"nbgrader": mark})]  # fmt: skip
+    (tmp_path / "a.html").write_text(shown(nbformat.v4.new_notebook(cells=cells)))
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        page.goto(f"file://{tmp_path}/a.html")
+        heading, score = (page.locator(one).bounding_box() for one in (".nbgrader_cell .panel-heading", ".pull-right"))
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        browser.close()
+    assert heading and score and wide <= 390 and heading["height"] > 40
+    assert score["y"] + score["height"] <= heading["y"] + heading["height"]
 
 
 def test_a_page_has_what_is_the_students() -> None:

@@ -347,5 +347,6 @@ def test_who_has_not_handed_in(case: tuple[int, list[str]], said: str) -> None:
 def test_waiting_for_a_person_is_said() -> None:
     """In the last line, beside what is ungraded."""
     rows = [Row("a", "graded", waiting=True), Row("b", "graded")]
-    said = "2 submissions: 2 graded, 0 ungraded. Waiting for a person in Formgrader: 1. Their totals lack these points."
+    waiting = "Waiting for a person, in Formgrader or by mark: 1. Their totals lack these points."
+    said = f"2 submissions: 2 graded, 0 ungraded. {waiting}"
     assert summary(rows) == said

@@ -30,6 +30,7 @@ from shardlab_grader.records.submissions import Submission
 from shardlab_grader.releases.release import release
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
+from shardlab_grader.sandbox import box as sandbox
 from shardlab_grader.viva import sitting
 from shardlab_judge import responses
 from shardlab_judge.verdict import Part, Verdict
@@ -269,3 +270,12 @@ def test_equal_notebooks_are_asked_by_their_students(tmp_path: pathlib.Path, mon
     asked = sitting.sittings(SimpleNamespace(), {"same": b""}, found, 7, lambda *_: None)  # type: ignore[arg-type]
     assert [one.student for one in asked] == ["ann", "bob", "ann"]
     assert drawn[0] == drawn[2] != drawn[1]
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_chapter_without_programs_has_no_viva(tiny_course: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command says so before it writes empty sheets."""
+    monkeypatch.setattr(sandbox, "probe", lambda mode: None)
+    ran = CliRunner().invoke(cli.main, ["viva", "90", "--course", str(tiny_course)])
+    assert ran.exit_code == 1 and "no exercise of 90_tiny asks for a program on a mesh" in ran.output
+    assert not (tiny_course / "viva").exists()

@@ -208,6 +208,26 @@ def test_an_exercise_that_does_not_count_is_not_released(
     assert "Exercise 90.1" not in edition.to_ipynb(made.notebook)
 
 
+@pytest.mark.thorough
+def test_exercises_come_and_go_until_somebody_is_graded(
+    course: pathlib.Path, tiny: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where students have more time, for which they are entered in the gradebook; they keep it."""
+    more = {"gus": datetime.timedelta(days=2)}
+    Course(course).set_deadline(NAME, datetime.datetime(2027, 3, 1, 18, tzinfo=datetime.UTC))
+    Course(course).extend(NAME, more)
+    optional = dataclasses.replace(SYLLABUS.questions["90.1"], optional=True)
+    monkeypatch.setitem(SYLLABUS.questions, "90.1", optional)  # type: ignore[arg-type]
+    (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.2"]\n')
+    assert release(NAME, course, tiny).points == {"90.2": 1.5} and points(course) == {"q90-2": 1.5}
+    (course / reading.FILE).unlink()
+    assert release(NAME, course, tiny).points == {"90.1": 2, "90.2": 1.5}
+    assert Course(course).deadlines(NAME).more == more
+    classroom.grade(course, NAME, "bubblewrap", 1, silent)
+    (course / reading.FILE).write_text('[assignments.90]\nexercises = ["90.2"]\n')
+    assert release(NAME, course, tiny).points == {"90.1": 0, "90.2": 1.5}
+
+
 def test_an_assignment_without_exercises_is_refused(tiny: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """A chapter of one's own is known when it is released: then its exercises are compared with the settings."""
     (tmp_path / reading.FILE).write_text('[assignments.90]\nexercises = ["90.7"]\n')
@@ -239,6 +259,9 @@ def test_an_exercise_is_dropped_in_mid_term(
     assert "running" not in told and "90.1: 2 -> 5, now worth 5 points: 2 submissions" in told
     rows = classroom.grade(course, NAME, "bubblewrap", 1, silent)
     assert [(row.student, row.total) for row in rows] == [("gus", 5.0), ("ivo", 5.0)]
+    page = (course / "feedback" / "gus" / NAME / f"{NAME}.html").read_text()
+    assert "does not count in your course · ★" in page and "## Exercise" not in page and ">Test cell<" not in page
+    assert "to do, does not count in your course</strong>" in page
     told = said(course, "report", "90", "--names")
     assert "ivo" in told and classroom.outdated(Release.load(course, NAME)) == []
     assert release(NAME, course, tiny).points == {"90.1": 5, "90.2": 0}
@@ -275,6 +298,24 @@ def test_sections_have_their_own_deadlines_and_lateness_its_price(course: pathli
     assert said(course, "settings").endswith("done.")
 
 
+def test_who_comes_after_the_settings_has_the_deadline_of_the_section(course: pathlib.Path) -> None:
+    """Grading gives it, to students on no roster as well; a common deadline that is another one by now is only told."""
+    text = (
+        'sections = {B = ["ivo", "zoe", "yan"]}\npenalty = {a_day = 0.25}\n'
+        "[assignments.90]\ndeadline = 2027-03-01T18:00:00Z\nsections = {B = 2027-03-03T18:00:00Z}\n"
+    )
+    Course(course).set_deadline(NAME, datetime.datetime(2027, 3, 1, 18, tzinfo=datetime.UTC))
+    (course / reading.FILE).write_text(text)
+    shutil.copytree(course / "submitted" / "ivo", course / "submitted" / "zoe")
+    told = said(course, "grade", "90", "--names")
+    assert told.count("late by 1 day 1 hour") == 1 and "says otherwise" not in told, told
+    assert {*Course(course).deadlines(NAME).more} == {"ivo", "zoe"} and "yan" not in Course(course).students()
+    (course / reading.FILE).write_text(text.replace("03-01", "03-02"))
+    told = said(course, "grade", "90", "--names")
+    assert "released: deadline: 2027-03-01 18:00 UTC -> 2027-03-02 18:00 UTC; deadlines of 2 students: ivo, zoe" in told
+    assert Course(course).deadlines(NAME).more["zoe"] == datetime.timedelta(days=2)
+
+
 def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """Several students in one command, or by a table; one unknown name, and nothing has changed."""
     Course(course).set_deadline(NAME, datetime.datetime(2027, 3, 1, 18, tzinfo=datetime.UTC))
@@ -287,7 +328,11 @@ def test_extensions_in_bulk(course: pathlib.Path, tmp_path: pathlib.Path) -> Non
     told = said(course, "extend", "90", "--csv", str(table))
     assert "2027-03-01 18:00 UTC for 1 of 2 students. the deadline is now 2027-03-03 06:00 UTC for 1 of 2 students." in told
     assert Course(course).deadlines(NAME).more == {"hana": datetime.timedelta(3), "ivo": datetime.timedelta(1.5)}
-    assert (course / extensions.FILE).read_text() == f"assignment,student,days\n{NAME},hana,3\n{NAME},ivo,1.5\n"
+    kept = f"assignment,student,days\n{NAME},hana,3\n{NAME},ivo,1.5\n"
+    assert (course / extensions.FILE).read_text() == kept
+    table.write_bytes(b"\xef\xbb\xbfstudent;days;why\r\nivo;1,5;a cold, and more\r\n")  # as a spreadsheet in Europe
+    said(course, "extend", "90", "--csv", str(table))
+    assert (course / extensions.FILE).read_text() == kept
     said(course, "forget", "hana")
     assert "hana" not in (course / extensions.FILE).read_text()
 

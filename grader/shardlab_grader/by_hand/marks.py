@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import hashlib
-import io
 import pathlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from shardlab.errors import ShardlabError
 from shardlab_grader.by_hand.rubric import Rubric
 from shardlab_grader.nbgrader.course import Course, quiet
 from shardlab_grader.plain import inert, plain
+from shardlab_grader.records import tables
 from shardlab_grader.records.roster import Roster
 
 MOST = 30_000
@@ -107,9 +107,7 @@ def read(path: pathlib.Path, answers: Sequence[Waiting], rubric: Rubric) -> list
     """
     known = {(one.key, one.cell): one for one in answers}
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-        between = re.match(rf'"?{KEY}"?([,;\t])', text)  # a spreadsheet writes what its country uses
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=between[1] if between else ","))
+        _, rows = tables.rows(path)
     except (UnicodeDecodeError, csv.Error) as error:
         mend = "save the sheet as CSV in UTF-8, with the columns that it had."
         raise ShardlabError("bad-marks", f"the sheet cannot be read ({error}).", where=str(path), mend=mend) from None
@@ -122,7 +120,7 @@ def _mark(row: Mapping[str, str], known: Mapping[tuple[str, str], Waiting], rubr
         mend = f"keep the columns {KEY} and {CELL} as they were written."
         raise ShardlabError("bad-marks", "a person does not grade this answer.", where=where, mend=mend)
     lines = rubric.lines[one.cell]
-    given = {line: (row.get(head(line, most)) or "").strip() for line, most in lines.items()}
+    given = {line: row.get(head(line, most), "") for line, most in lines.items()}
     if not any(given.values()):
         return None
     if row.get(VERSION) != one.version:
@@ -130,15 +128,12 @@ def _mark(row: Mapping[str, str], known: Mapping[tuple[str, str], Waiting], rubr
         raise ShardlabError("bad-marks", what, where=where, mend=mend)
     points = {line: _number(text, lines[line], f"{where}, column {head(line, lines[line])}") for line, text in given.items()}
     earned = "\n".join(f"- {line}: {points[line]:g} of {most:g}" for line, most in lines.items())
-    comment = rubric.said((row.get(COMMENT) or "").strip(), where)
+    comment = rubric.said(row.get(COMMENT, ""), where)
     return Mark(one, points, "\n\n".join(filter(None, [earned, comment])))
 
 
 def _number(text: str, most: float, where: str) -> float:
-    try:
-        points = float(text.replace(",", "."))
-    except ValueError:
-        points = -1.0
+    points = tables.number(text)
     if not 0 <= points <= most:
         raise ShardlabError("bad-marks", f"{text or 'nothing'!r} is not a number from 0 to {most:g}.", where=where,
                             mend="fill in every line of an answer that you mark, or none.")  # fmt: skip

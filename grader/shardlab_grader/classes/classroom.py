@@ -187,12 +187,14 @@ def _write(
     handed: _Class, rows: dict[str, Row], progress: Progress, told: Callable[[Submission], None], *, again: bool
 ) -> None:
     """Let nbgrader write what it was not given while others ran, and add its rows to `rows`."""
-    with progress("writing the gradebook and feedback", len(handed.found)) as advance:
-        for one in handed.found:
-            if one.student not in rows:
-                fresh = again or one.key in handed.new
-                told(one)
-                rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=fresh)
+    left = [one for one in handed.found if one.student not in rows]
+    if not left:
+        return
+    with progress("writing the gradebook and feedback", len(left)) as advance:
+        for one in left:
+            told(one)
+            fresh = again or one.key in handed.new
+            rows[one.student] = stages.written(handed.grading, one, handed.contents, fresh=fresh)
             advance()
 
 

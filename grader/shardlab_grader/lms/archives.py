@@ -180,7 +180,8 @@ def _check_ids(found: Sequence[str], known: Collection[str]) -> None:
     if other or strange:
         who = f"{other[0]} is spelled differently in the gradebook" if other else "none of them is in the gradebook"
         mend = (
-            "name the column that has the gradebook's ids: --id COLUMN; spreadsheets change ids, so export the table again."
+            "name the column that has the gradebook's ids: --id COLUMN; if none has them, import a roster with the ids of "
+            "the LMS's table. Spreadsheets change ids: then export the table again."
         )
         raise ShardlabError(
             "lms-ids", f"the gradebook has different ids: {who}; nothing was stored.", where=", ".join(found[:3]), mend=mend

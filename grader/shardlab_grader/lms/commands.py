@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import pathlib
 import zoneinfo
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.lms.sheets import PRESETS, Sheet
 from shardlab_grader.terminal import FILE, alone, console, course_option, mended, names_option, typed, wait_option
+
+if TYPE_CHECKING:
+    from shardlab_grader.reports.report import Row
 
 THERE = click.Path(exists=True, dir_okay=False, path_type=pathlib.Path)
 MOST = 12
@@ -22,7 +27,7 @@ SAID = {
     "same": "as before",
     "late": "marked late by the LMS, which gives no time",
     "other": "of another chapter; collected where there was nothing before",
-    "unknown": "not in the table, or without an id there as Canvas's test student, and not collected",
+    "unknown": "not in the table, or Canvas's test student, and not collected",
     "twice": "claimed for one student under two names, and not collected; check whose they are",
     "large": "larger than the limit, and not collected",
     "left": "other files, left alone",
@@ -119,7 +124,8 @@ def feedback(
 @click.option("--column", "title", default="", help="Canvas's title of the assignment.  [default: the assignment's name]")
 @id_option
 @click.option("--scale", is_flag=True, help="Scale the scores if the LMS counts a different number of points.")
-@click.option("--comments", is_flag=True, help="Also say what is not passed, in Moodle's column of comments.")
+@click.option("--comments", is_flag=True, help="Also say where points were lost, in Moodle's column of comments.")
+@click.option("--marks", type=THERE, help="The marks.csv of a viva, filled in: write each student's sum in place of scores.")
 @click.option("--output", type=FILE, help="The filled table.  [default: ASSIGNMENT-LMS.csv]")
 @course_option
 @names_option
@@ -131,24 +137,28 @@ def export(
     column: str,
     scale: bool,
     comments: bool,
+    marks: pathlib.Path | None,
     output: pathlib.Path | None,
     course_dir: pathlib.Path,
     names: bool,
 ) -> None:
     """Write the scores into a copy of an LMS's own table, to be uploaded there."""
     from shardlab_grader.releases.places import released
+    from shardlab_grader.viva.marks import totals
 
+    if marks and (scale or comments):
+        raise click.UsageError("--marks goes with neither --scale nor --comments: the sums are written as they are.")
     with mended():
         course_dir = course_dir.resolve()
         name, preset = released(assignment, course_dir), PRESETS[lms]
         itself = "the table itself: the LMS's own copy is worth keeping."
         output = apart(output or pathlib.Path(f"{name}-{lms}.csv"), table, itself)
         sheet = Sheet(preset, table)
-        scores, open_, most, reasons = final(course_dir, name)
+        (scores, open_), most, told = (totals(marks, course_dir, name), None, {}) if marks else final(course_dir, name)
         students = sheet.students(column)
         given = {user: scores[student] for user, student in students.items() if student in scores}
-        said = {user: reasons[student] or "All passed." for user, student in students.items() if student in scores}
-        output.write_text(sheet.filled(given, most, title or name, scale, said if comments else None), "utf-8")
+        said = {user: told[student] for user, student in students.items() if student in told} if comments else None
+        output.write_text(sheet.filled(given, most, title or name, scale, said), "utf-8")
         console.print(f"scores: {len(given)} of {len(students)} students", soft_wrap=True)
         say("left empty, because ungraded or waiting for a person", sorted(open_ & set(students.values())), names)
         say("graded, but not in the table", sorted(set(scores) - set(students.values())), names)
@@ -166,17 +176,29 @@ def apart(output: pathlib.Path, read: pathlib.Path, itself: str) -> pathlib.Path
     return output
 
 
-def final(course_dir: pathlib.Path, name: str) -> tuple[dict[str, float], set[str], float, dict[str, str]]:
-    """The final score of each student, less the penalty; who has none yet; the points of all; and what is not passed."""
+def final(course_dir: pathlib.Path, name: str) -> tuple[tuple[dict[str, float], set[str]], float, dict[str, str]]:
+    """The final score of each student, less the penalty, and who has none yet; the points of all; what a student is told."""
     from shardlab_grader.classes import classroom
     from shardlab_grader.nbgrader.course import Course
     from shardlab_grader.releases.release import Release
 
-    course, rows = Course(course_dir), classroom.rows(course_dir, name)
-    done = [row for row in rows if row.status == "graded" and not row.waiting and row.total is not None]
-    scores = {row.student: max(0.0, (row.total or 0.0) - course.scored(name, row.student).penalty) for row in done}
-    most = sum(classroom.points(Release.load(course_dir, name)).values())
-    return scores, {row.student for row in rows} - set(scores), most, {row.student: row.reason for row in rows}
+    course, rows, scores, told = Course(course_dir), classroom.rows(course_dir, name), dict[str, float](), dict[str, str]()
+    points = classroom.points(Release.load(course_dir, name))
+    most = sum(points.values())
+    for row in rows:
+        if row.status == "graded" and not row.waiting and row.total is not None:
+            found = course.scored(name, row.student)
+            scores[row.student] = max(0.0, row.total - found.penalty)
+            parts = (f"{scores[row.student]:g} of {most:g} points", _lost(row, points), found.lateness.capitalize())
+            told[row.student] = ". ".join(filter(None, parts)) + "."
+    return (scores, {row.student for row in rows} - set(scores)), most, told
+
+
+def _lost(row: Row, points: Mapping[str, float]) -> str:
+    """In which exercises points were lost; nothing where a person changed some, as only their sum is known here."""
+    found = [f"{one} ({row.points.get(one, 0):g} of {of:g})" for one, of in points.items() if row.points.get(one, 0) < of]
+    judged = math.isclose(sum(row.points.values()), row.total or 0.0, abs_tol=0.01)
+    return f"Points lost in {', '.join(found)}" if found and judged else ""
 
 
 def zone(name: str) -> zoneinfo.ZoneInfo:

@@ -11,12 +11,14 @@ import csv
 import dataclasses
 import datetime
 import io
+import math
 import pathlib
 import re
 import zoneinfo
 from collections.abc import Iterator, Mapping, Sequence
 
 from shardlab.errors import ShardlabError
+from shardlab_grader.records import tables
 
 SAFE = re.compile(r"[^/\\\x00-\x1f\x7f.][^/\\\x00-\x1f\x7f]{0,99}")
 """A student's id, which becomes the name of a folder."""
@@ -88,8 +90,7 @@ class Sheet:
             text = path.read_text("utf-8-sig")
         except UnicodeDecodeError:
             raise self._error("it is not UTF-8", "export it once more, as CSV.") from None
-        first = text.partition("\n")[0]
-        self._delimiter = max(",;\t", key=first.count)
+        self._delimiter = tables.between(text)
         try:
             rows = list(csv.reader(io.StringIO(text), delimiter=self._delimiter, strict=True))
         except csv.Error as error:
@@ -119,15 +120,14 @@ class Sheet:
         Args:
             column: the one that has it; otherwise the first usual one that nobody lacks.
         """
-        rows = dict(self._people())
+        # Canvas's own row for trying things out is nobody of the class.
+        rows = {user: row for user, row in self._people() if row[0] != TEST_STUDENT}
         usual = [name for name in self.preset.students if name in self._header]
         tried = [column] if column else usual
         for name in tried:
             if name not in self._header:
                 raise self._error(f"it has no column {name!r}", f"name one of {', '.join(self._header)}.")
             found = {user: self._cell(row, name) for user, row in rows.items()}
-            # Canvas's own row for trying things out has the ids that an administrator gave it, often none.
-            found = {user: one for user, one in found.items() if SAFE.fullmatch(one) or rows[user][0] != TEST_STUDENT}
             lacking = [user for user, student in found.items() if not SAFE.fullmatch(student)]
             if not lacking and len(set(found.values())) == len(found):
                 return found
@@ -149,8 +149,7 @@ class Sheet:
         rows, found = dict(self._people()), dict[str, list[str]]()
         for user, student in self.students(column).items():
             named = re.split(r", (?:and )?| and ", self._cell(rows[user], SECTION))[0]
-            if rows[user][0] != TEST_STUDENT:
-                found.setdefault(named, []).append(student)
+            found.setdefault(named, []).append(student)
         return found
 
     def times(self, zone: zoneinfo.ZoneInfo) -> dict[str, datetime.datetime]:
@@ -166,12 +165,17 @@ class Sheet:
         return found
 
     def filled(
-        self, scores: Mapping[str, float], most: float, column: str, scale: bool, comments: Mapping[str, str] | None = None
+        self,
+        scores: Mapping[str, float],
+        most: float | None,
+        column: str,
+        scale: bool,
+        comments: Mapping[str, str] | None = None,
     ) -> str:
         """The table as the LMS reads it back, with these scores by the LMS's own number; other cells stay as they are.
 
         Args:
-            most: the points that can be earned.
+            most: the points that can be earned; where nobody says that, scores are written as they are.
             column: Canvas's title of the assignment.
             comments: what is written where the table has no comment yet, by the same number.
             scale: to the points that the LMS counts, instead of refusing other ones.
@@ -204,16 +208,16 @@ class Sheet:
             raise self._error("it has no column of comments", mend)
         return self.preset.comment
 
-    def _factor(self, row: Sequence[str], at: int, most: float, scale: bool) -> float:
+    def _factor(self, row: Sequence[str], at: int, most: float | None, scale: bool) -> float:
         """What a score is multiplied with."""
+        if most is None:
+            return 1.0
         if self.preset.most in self._header:
             said = self._cell(row, self.preset.most)
         else:
             said = next((one[at] for one in self._rows if self.preset.most in one[0]), "")
-        try:
-            counted = float(said.replace(",", "."))
-        except ValueError:
-            counted = most
+        found = tables.number(said)
+        counted = most if math.isnan(found) else found
         if counted != most and not scale:
             mend = f"set its points to {most:g} in the LMS, or add --scale."
             raise self._error(f"the LMS counts {counted:g} points, but the assignment has {most:g}", mend)

@@ -86,8 +86,14 @@ class Course:
         self._whole = set[tuple[str, int]]()
 
     def generate(self, assignment: str) -> str:
-        """Make `release/` from `source/`, and the assignment's rows in the gradebook."""
-        return self._run(_one(GenerateAssignment), assignment, ".")
+        """Make `release/` from `source/`, and the assignment's rows in the gradebook.
+
+        nbgrader adds and removes no exercise once a student is entered. Who has only more time is taken out meanwhile.
+        """
+        waiting = {} if self.begun(assignment) else self._take_out(assignment)
+        error = self._run(_one(GenerateAssignment), assignment, ".")
+        self.extend(assignment, waiting)
+        return error
 
     def autograde(self, assignment: str, student: str, content: bytes | None = None, verdict: str = "") -> str:
         """Write the verdicts on one submission into the gradebook and `autograded/`.
@@ -166,9 +172,18 @@ class Course:
             gradebook.update_or_create_assignment(assignment, duedate=time.astimezone(datetime.UTC).isoformat())
 
     def begun(self, assignment: str) -> bool:
-        """Whether a student is entered in the gradebook, so that nbgrader refuses to add and to remove exercises."""
+        """Whether a student has scores in the gradebook, so that nbgrader refuses to add and to remove exercises."""
         with quiet(), self.gradebook() as gradebook:
-            return bool(gradebook.assignment_submissions(assignment))
+            found = [notebook for one in gradebook.assignment_submissions(assignment) for notebook in one.notebooks]
+            grades = [grade for one in found for grade in one.grades]
+            return any(grade.auto_score is not None or grade.manual_score is not None for grade in grades)
+
+    def _take_out(self, assignment: str) -> dict[str, datetime.timedelta]:
+        with quiet(), self.gradebook() as gradebook:
+            spans = {one.student.id: one.extension for one in gradebook.assignment_submissions(assignment)}
+            for student in spans:
+                gradebook.remove_submission(assignment, student)
+            return {student: span for student, span in spans.items() if span}
 
     def students(self) -> set[str]:
         """The ids of all in the gradebook."""

@@ -16,6 +16,7 @@ from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
 
+from shardlab_course.editions import edition
 from shardlab_grader.nbgrader import rendering
 from shardlab_grader.nbgrader.rendering import Unrendered
 
@@ -139,15 +140,22 @@ def inert(notebook: NotebookNode, released: NotebookNode) -> NotebookNode:
 
     nbgrader's own pages render Markdown as it stands, scripts and all, in the session of whoever grades.
     """
-    ours = {(cell.cell_type, cell.source) for cell in released.cells}
+    ours = {_told(cell): cell.source for cell in released.cells}
     cells = []
     for cell in notebook.cells:
-        given = (cell.cell_type, cell.source) in ours
+        given = _told(cell) in ours
+        cell.source = ours.get(_told(cell), cell.source)
         shown = cell if given or cell.cell_type == "code" else _plain(cell)
         if given and "nbgrader" not in cell.metadata:
             shown.metadata[GIVEN] = True
         cells.append(shown)
     return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
+
+
+def _told(cell: NotebookNode) -> tuple[str, str]:
+    """What a cell is and says, whether or not its exercise counts: that may have changed since the notebook was given."""
+    markdown = cell.cell_type == "markdown"
+    return cell.cell_type, edition.HEAD.sub(r"\g<head>", cell.source) if markdown else cell.source
 
 
 def _plain(cell: NotebookNode) -> NotebookNode:

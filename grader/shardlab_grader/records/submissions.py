@@ -174,7 +174,8 @@ def _instead(folder: pathlib.Path, others: Sequence[pathlib.Path], name: str, fi
         return f"wrong name: {fitting} files hold its exercises ({told}); keep the one that counts, as {name}."
     packed = [path for path in named if path.lower().endswith(PACKED)]
     if packed:
-        return f"handed in as an archive: {packed[0]}; unpack it in that folder, and put its notebook there as {name}."
+        mend = f"unpack it in its folder below submitted/, and put its notebook there as {name}."
+        return f"handed in as an archive: {packed[0]}; {mend}"
     if any(path.lower().endswith(".ipynb") for path in named):
         return f"wrong name: {told} instead of {name}."
     return f"handed in as another file: {told}, which holds none of its exercises as code; ask for {name}."

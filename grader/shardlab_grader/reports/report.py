@@ -210,7 +210,8 @@ def summary(rows: Sequence[Row]) -> str:
     line = f"{len(rows)} submission{'s' * (len(rows) != 1)}: {len(rows) - ungraded} graded, {ungraded} ungraded"
     line = f"{line}; a person must look at the ungraded ones." if ungraded else f"{line}."
     waiting = sum(one.waiting for one in rows)
-    return f"{line} Waiting for a person in Formgrader: {waiting}. Their totals lack these points." if waiting else line
+    where = "Waiting for a person, in Formgrader or by mark"
+    return f"{line} {where}: {waiting}. Their totals lack these points." if waiting else line
 
 
 def enrolment(handed: int, missing: Sequence[str], everybody: bool = False) -> str:

@@ -160,7 +160,7 @@ def _exercise(one: Exercise) -> str:
     drawn = bar(parts, sum(one.counts.values()), f"{one.question}: {told}")
     mean = report.number(one.mean and round(one.mean, 2))
     title = f"<b>{escape(one.question)}</b> {escape(one.title)}" + " <em>observed</em>" * one.observed
-    return _row(title, f"mean {mean} of {one.of:g}", drawn, told)
+    return _row(title, f"mean {mean} of {one.of:g}" if one.of else "does not count", drawn, told)
 
 
 def _row(left: str, right: str, drawn: str, below: str) -> str:

@@ -80,6 +80,22 @@ def apply(course_dir: pathlib.Path, change: Pending) -> None:
         course.extend(change.assignment, change.more)
 
 
+def due(course_dir: pathlib.Path, settings: Settings, assignment: str) -> Pending:
+    """Give students their own deadlines before they are graded, also those who came after the release; what is left to do.
+
+    Where the common deadline is another one in the settings, it is for `settings` to move all of them.
+    """
+    course, change = Course(course_dir), pending(course_dir, settings, assignment)
+    come = [one for one in change.unknown if course.folder("submitted", assignment, one).exists()]
+    for one in come:
+        course.add_student(one)  # as nbgrader does when it grades them
+    change = pending(course_dir, settings, assignment) if come else change
+    if change.more and not change.deadline:
+        course.extend(assignment, change.more)
+        change = dataclasses.replace(change, more={})
+    return dataclasses.replace(change, unknown=(), lacking=())
+
+
 def _points(course_dir: pathlib.Path, settings: Settings, assignment: str) -> dict[str, tuple[float, float]]:
     """By released exercise its points and those of the settings, which keep what was released unless they say otherwise."""
     from shardlab_course.chapters import QUESTIONS

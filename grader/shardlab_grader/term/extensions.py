@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from shardlab.errors import ShardlabError
 from shardlab_grader.nbgrader.course import Course
+from shardlab_grader.records import tables
 from shardlab_grader.records.store import write
 from shardlab_grader.releases import places
 from shardlab_grader.term.settings import Settings
@@ -71,22 +72,17 @@ def _rows(path: pathlib.Path, needed: tuple[str, ...]) -> list[tuple[str, str, f
         ShardlabError: it is no such table.
     """
     try:
-        reader = csv.DictReader(io.StringIO(path.read_text("utf-8-sig")))
-        rows = list(reader)
+        titles, rows = tables.rows(path)
     except (UnicodeDecodeError, csv.Error) as error:
         raise _unread(path, f"it is not CSV in UTF-8 ({error})") from None
-    if missing := [name for name in needed if name not in (reader.fieldnames or ())]:
+    if missing := [name for name in needed if name not in titles]:
         raise _unread(path, f"it has no column {' and no '.join(missing)}")
     found = []
     for number, row in enumerate(rows, 2):
-        student = (row["student"] or "").strip()
-        try:
-            days = float(row["days"] or "")
-        except ValueError:
-            days = -1
+        student, days = row["student"], tables.number(row["days"])
         if not student or not 0 <= days <= MOST:
             raise _unread(path, f"row {number} needs a student and a number of days from 0 to {MOST}")
-        found.append(((row.get("assignment") or "").strip(), student, days))
+        found.append((row.get("assignment", ""), student, days))
     return found
 
 

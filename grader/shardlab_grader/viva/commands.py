@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from shardlab.errors import ShardlabError
 from shardlab_grader.sandbox import box
 from shardlab_grader.sandbox.box import Mode
 from shardlab_grader.terminal import FOLDER, alone, console, course_option, mended, names_option, sandbox_option, wait_option
@@ -32,13 +33,19 @@ def viva(
     bank: bool, folder: pathlib.Path | None,
 ) -> None:  # fmt: skip
     """Ask each student about their own submission: up to four questions on paper, with answer keys."""
+    from shardlab_course.chapters import QUESTIONS
+    from shardlab_course.viva.changes import programs
     from shardlab_grader.releases.places import released
+    from shardlab_grader.releases.release import Release
     from shardlab_grader.viva import sheets
 
     with mended():
         box.probe(mode)
         course_dir = course_dir.resolve()
         name = released(assignment, course_dir)
+        if not any(programs(QUESTIONS[question]) for question in Release.load(course_dir, name).manifests):
+            what, mend = f"no exercise of {name} asks for a program on a mesh.", "choose an assignment that has programs."
+            raise ShardlabError("no-viva", what, where=str(course_dir), mend=mend)
         with alone(course_dir, f"viva {name}", wait):
             made = [_bank(course_dir, name, mode, seed)] if bank else _class(course_dir, name, mode, names, student, seed)
         folder = folder or course_dir / "viva" / name
@@ -55,9 +62,10 @@ def viva(
             return
         students = sum(bool(one.asked) for one in made)
         console.print(f"{len(texts)} questions ({len(set(texts))} different ones) for {students} students")
-        for one in made:
-            if not one.asked:
-                console.print(f"{one.student}: {one.problem}", soft_wrap=True)
+        silent = [one for one in made if not one.asked]
+        for problem in dict.fromkeys(one.problem for one in silent):
+            who = ", ".join(one.student for one in silent if one.problem == problem)
+            console.print(f"not asked: {who}: {problem}", soft_wrap=True)
 
 
 def _bank(course_dir: pathlib.Path, name: str, mode: Mode, seed: int | None) -> Sitting:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from shardlab_course.viva.questions import Asked
 from shardlab_grader.reports.report_page import escape
+from shardlab_grader.viva.marks import COLUMNS
 from shardlab_grader.viva.sitting import Sitting
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -22,7 +23,7 @@ pre span { display: inline-block; width: 2.5em; color: #555; }
 
 def students(title: str, sittings: Sequence[Sitting]) -> str:
     """The page that students see: questions, their own code with its lines numbered, room to write."""
-    return _page(f"{title}: viva", [_section(one, keys=False) for one in sittings if one.asked])
+    return _page(f"{title}: viva", [_section(title, one, keys=False) for one in sittings if one.asked])
 
 
 def instructor(title: str, sittings: Sequence[Sitting]) -> str:
@@ -30,14 +31,14 @@ def instructor(title: str, sittings: Sequence[Sitting]) -> str:
     silent = [one for one in sittings if not one.asked]
     rows = "".join(f"<li>{escape(one.student)}: {escape(one.problem)}</li>" for one in silent)
     nobody = [f"<section><h1>Not asked</h1><ul>{rows}</ul></section>"] if silent else []
-    return _page(f"{title}: viva, keys", [*(_section(one, keys=True) for one in sittings if one.asked), *nobody])
+    return _page(f"{title}: viva, keys", [*(_section(title, one, keys=True) for one in sittings if one.asked), *nobody])
 
 
 def marks(title: str, sittings: Sequence[Sitting]) -> str:
     """CSV: one row a question, with an empty field for the mark."""
     written = io.StringIO()
     table = csv.writer(written)
-    table.writerow(["assignment", "student", "question", "exercise", "kind", "mark"])
+    table.writerow(COLUMNS)
     for one in sittings:
         table.writerows([title, one.student, n, asked.exercise, asked.kind, ""] for n, asked in enumerate(one.asked, 1))
     return written.getvalue()
@@ -52,9 +53,9 @@ def _page(title: str, sections: Sequence[str]) -> str:
     )
 
 
-def _section(one: Sitting, *, keys: bool) -> str:
+def _section(title: str, one: Sitting, *, keys: bool) -> str:
     articles = [_article(n, asked, one.code.get(asked.function, ""), keys=keys) for n, asked in enumerate(one.asked, 1)]
-    return f"<section><h1>{escape(one.student)}</h1>{''.join(articles)}</section>"
+    return f"<section><h1>{escape(one.student)}</h1><p>{escape(title)}</p>{''.join(articles)}</section>"
 
 
 def _article(number: int, asked: Asked, code: str, *, keys: bool) -> str:

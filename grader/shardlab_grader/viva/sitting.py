@@ -71,7 +71,7 @@ def _sitting(grading: Grading, one: Submission, contents: Contents, seed: int, r
     job, rng = stages.restored(grading, one.key, contents[one.key]), random.Random(f"{seed}/{one.student}/{one.key}")
     found = _chosen(job, passed, rng)
     if not found:
-        return Sitting(one.student, one.key, problem="no exercise that was passed has a function to ask about")
+        return Sitting(one.student, one.key, problem="passed no exercise that asks for a program on a mesh")
     try:
         facts = _measured(job, found, seed, run)
     except (OSError, ShardlabError, artifact.Refused) as error:

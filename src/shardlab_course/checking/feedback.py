@@ -113,7 +113,9 @@ def html(
 
 def headline(verdict: Verdict, question: Question, *, points: bool = False) -> str:
     """One line: sign, question, state; on an instructor's pages the points."""
-    earned = f", {verdict.points:g} of {verdict.of or question.points:g} points" if points else ""
+    of = verdict.of if verdict.parts else question.points
+    worth = f", {verdict.points:g} of {of:g} points" if of else ", does not count in your course"
+    earned = worth if points else ""
     observed = " (observed)" * question.observed
     return f"{SIGNS[verdict.status]} {question.id} {question.title}: {STATES[verdict.status]}{earned}{observed}"
 

@@ -11,6 +11,7 @@ from shardlab_course.renaming import Renaming
 from shardlab_course.viva.changes import Change, mesh_text
 from shardlab_course.viva.forms import Devices, Form, Number, Slices
 from shardlab_judge.cases import Case
+from shardlab_judge.findings import spec_text
 
 Facts = Mapping[str, Any]
 MOST = 4
@@ -99,8 +100,10 @@ def without(of: Mapping[str, str], line: str, left_out: str, now: Facts) -> Iter
 
 
 def _arrays(case: Case) -> str:
-    sizes = [" by ".join(map(str, array.shape)) or "a number" for array in case.inputs]
-    return f"arrays of {', '.join(sizes)}" if len(sizes) > 1 else f"an array of {sizes[0]}"
+    """Sizes and placements: on paper a student has neither the exercise's text nor a device to ask."""
+    sizes = [(" by ".join(map(str, array.shape)), spec_text(array.spec)) for array in case.inputs]
+    told = [f"{size} with {spec}" if size else "a number" for size, spec in sizes]
+    return f"arrays of {', '.join(told)}" if len(told) > 1 else f"an array of {told[0]}"
 
 
 def agreed(facts: Facts, name: str) -> Any:
