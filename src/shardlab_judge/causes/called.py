@@ -95,9 +95,9 @@ def in_powers(
         (got, "{}, whatever else counts"), (got * due, "{} divided by the right one"),
     ):  # fmt: skip
         count, product = _product(calls, by, names)
-        found.append((count, words.format(product)))
+        found.append((count, words.format(product).replace("times 1 /", "/")))
     count, told = max(found, key=lambda one: one[0])
-    each = "Every wrong answer" if count == len(calls) else f"In {count} of {len(calls)} wrong calls, the answer"
+    each = "Every wrong number" if count == len(calls) else f"In {count} of {len(calls)} wrong calls, the number"
     return Misconception("arguments-product", f"{each} is {told}.") if count else None
 
 

@@ -12,8 +12,8 @@ from shardlab_judge.question import Misconception
 
 IDS = frozenset(
     {
-        "another-length", "floats-for-whole-numbers", "nearly-right", "right-up-to", "some-lines-wrong",
-        "chosen-from-an-argument", "some-outputs-wrong",
+        "another-length", "argument-unchanged", "floats-for-whole-numbers", "floats-for-complex-numbers", "nearly-right",
+        "right-up-to", "some-lines-wrong", "chosen-from-an-argument", "some-outputs-wrong",
     }
 )  # fmt: skip
 """What it names."""
@@ -39,7 +39,8 @@ def likely(item: Any, observed: Observed, rights: tuple[np.ndarray, ...]) -> Mis
         return Misconception(found.id, output + found.cause)
     if len(wrong) == len(rights):
         return None
-    told = f"Of {len(rights)} outputs, only number {' and '.join(str(n + 1) for n in wrong)} has wrong values."
+    numbers = f"number{'s' * (len(wrong) > 1)} {' and '.join(str(n + 1) for n in wrong)}"
+    told = f"Of {len(rights)} outputs, only {numbers} {'have' if len(wrong) > 1 else 'has'} wrong values."
     return Misconception("some-outputs-wrong", told)
 
 
@@ -52,8 +53,11 @@ def _wrong(item: Any, observed: Observed, blocks: Blocks, right: np.ndarray) -> 
 
 
 def _of_another_kind(blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """An output with floats for whole numbers, or with one dimension of another length."""
+    """An output with floats for whole or for complex numbers, or with dimensions of another length."""
     whole = assembled(blocks)
+    if whole.dtype.kind == "f" and right.dtype.kind == "c":
+        told = "The output has no imaginary part: .real, abs, or a cast to a type that is not complex drops it."
+        return Misconception("floats-for-complex-numbers", told)
     if whole.dtype.kind == "f" and right.dtype.kind in "iu":
         return Misconception(
             "floats-for-whole-numbers", "Whole numbers became floats: `/`, a mean or a root does that. `//` does not."
@@ -101,6 +105,8 @@ def _chosen(observed: Observed, blocks: Blocks) -> Misconception | None:
     whole = assembled(blocks)
     for number, x in enumerate(observed.inputs, 1):
         if x.dtype.kind == whole.dtype.kind == "f" and len(np.unique(whole)) > 2 and np.isin(whole, x).all():
+            if np.array_equal(whole, x):
+                return Misconception("argument-unchanged", f"It is argument number {number} after the mesh, unchanged.")
             told = f"Every value is one of argument number {number} after the mesh, but some are not the right ones"
             return Misconception(
                 "chosen-from-an-argument", f"{told}: look at which are chosen, and in what order they stand."
