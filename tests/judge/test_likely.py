@@ -16,6 +16,7 @@ from shardlab_judge.causes.programs import recognised
 from shardlab_judge.causes.returned import likely as likely_returned
 from shardlab_judge.causes.returned import one_sided
 from shardlab_judge.causes.values import likely
+from shardlab_judge.costs import Cost
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Setting, WrongCost, WrongValues
@@ -413,6 +414,15 @@ def test_half_of_an_all_reduce() -> None:
     whole = dataclasses.replace(reduced, placements=seen(np.zeros((4, 2))).placements)
     larger = dataclasses.replace(reduced, collectives=(moved("all-reduce", 64), moved("all-gather", 120)))
     assert prices.likely(whole, 12 + 64) is None and prices.likely(larger, 120 + 64) is None
+
+
+def test_what_a_program_may_move_besides() -> None:
+    """What is too much is counted from the reference's price, and from the price that is allowed."""
+    sent = dataclasses.replace(seen(np.zeros((2, 2))), collectives=(moved("all-gather", 32),) * 3)
+    for slack, words in ((24, "With 2 all-gather over x of 32 B instead of 3"), (23, "")):
+        item = ProgramItem("f", {"H": 1}, cases=(sent.case,), slack=slack)
+        found = recognised(item, sent, "H", Cost(40, 0))
+        assert (found.cause if found else "").startswith(words) and bool(found) is bool(words)
 
 
 def test_sent_in_float32() -> None:
