@@ -638,6 +638,7 @@ def test_returned_in_powers(rng: np.random.Generator) -> None:
     for got, words in (
         ([r * b / c for r, (a, b, c) in zip(rights, calls)], "the right one times b / c."),
         ([2 * a * a / b for a, b, _ in calls], "2 * a**2 / b, whatever else counts."),
+        ([1e12 * a / b for a, b, _ in calls], "1e+12 * a / b, whatever else counts."),
     ):
         assert in_powers(calls, rights, got, "abc").cause == f"Every wrong number is {words}"
     for got, words in (

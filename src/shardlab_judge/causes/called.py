@@ -91,8 +91,8 @@ def in_powers(
     due, got = np.array(rights, float), np.array(returned, float)
     found = []
     for by, words in (
-        (got / due, "the right one times {}"), (got - due, "the right one plus {}"), (due - got, "the right one minus {}"),
-        (got, "{}, whatever else counts"), (got * due, "{} divided by the right one"),
+        (got / due, "the right one times {}"), (got, "{}, whatever else counts"), (got - due, "the right one plus {}"),
+        (due - got, "the right one minus {}"), (got * due, "{} divided by the right one"),
     ):  # fmt: skip
         count, product = _product(calls, by, names)
         found.append((count, words.format(product).replace("times 1 /", "/")))
