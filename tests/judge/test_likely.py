@@ -265,6 +265,7 @@ SUMS = {
     "the weights of both": (lambda a, b: -a / 8 + b, "weights-exchanged", "the weights of 1 and 2 are exchanged"),
     "a weight's sign": (lambda a, b: -a - b / 8, "weights-negated", "the sign of number 1 is wrong"),
     "something else": (lambda a, b: a * b, None, ""),
+    "something small beside a": (lambda a, b: a - b / 8 + 1e-4 * b**2, None, ""),
 }
 
 
