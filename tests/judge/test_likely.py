@@ -12,6 +12,7 @@ import pytest
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.causes import arguments, lines, places, prices
 from shardlab_judge.causes.called import in_powers, where
+from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.causes.returned import likely as likely_returned
 from shardlab_judge.causes.returned import one_sided
@@ -323,6 +324,14 @@ def test_what_the_question_knows_comes_first() -> None:
     assert recognised(item, observed, "V").id == "times-too-large" and recognised(item, observed, "H").id == "known"
     other = dataclasses.replace(seen(-2 * given * np.arange(3)[:, None]), inputs=(-given,))
     assert recognised(item, other, "V").id == "times-too-large" and recognised(item, other, "H") is None
+
+
+def test_a_known_wrong_answer_is_known_whole(right: np.ndarray) -> None:
+    """Not by its first rows."""
+    known = WrongValues("known", "Known.", like=lambda a: np.concatenate([a, 5 * a]))
+    item = ProgramItem("f", {"V": 1}, oracle=lambda a: 2 * a, cases=(), misconceptions=(known,))
+    made = (dataclasses.replace(seen(one), inputs=(right,)) for one in (np.concatenate([right, 5 * right]), right))
+    assert [find_misconception(item, one, "V") for one in made] == [known, None]
 
 
 def moved(kind: str, size: int) -> Collective:
