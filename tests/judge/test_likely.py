@@ -57,6 +57,7 @@ def test_copies_and_terms_side_by_side(right: np.ndarray, rng: np.random.Generat
         assert words in likely(seen(np.concatenate([right] * 4), spec), (right,)).cause
     assert named(seen(np.concatenate([first, right - first], 1), (None, "y")), right) == "terms-side-by-side"
     assert named(seen(np.concatenate([right] * 3)), right) is None
+    assert named(seen(np.concatenate([right / 4] * 4)), right) is None
     assert named(seen(np.concatenate([right, first])), right) is None
 
 
@@ -551,6 +552,9 @@ def test_what_is_told_of_calls() -> None:
         "It is wrong in all calls with both=True, and in no others."
     )
     assert told(lambda a, b, both: {"a": a, "b": [b, 5]}) == ""
+    item = dataclasses.replace(item, oracle=lambda a, b, both: a * b)
+    assert told(lambda a, b, both: a * b + 3 * (2 * a < b)) == "Every wrong number is 3 too large."
+    assert told(lambda a, b, both: a * b + (-1) ** a * (b % a) ** 2).endswith("with b no multiple of a, and in no others.")
 
 
 def test_whole_numbers_that_are_not() -> None:

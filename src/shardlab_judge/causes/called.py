@@ -13,18 +13,21 @@ from shardlab_judge.causes.returned import NEAR, kind_of
 from shardlab_judge.question import Misconception
 
 
-def where(calls: Sequence[Sequence[Any]], wrong: Sequence[int], names: Sequence[str]) -> Misconception | None:
+def where(
+    calls: Sequence[Sequence[Any]], wrong: Sequence[int], names: Sequence[str], related: bool = True
+) -> Misconception | None:
     """What tells wrong calls from right ones: a flag or a word, one argument's size, or how two of them relate.
 
     Args:
         calls: the arguments of each call.
         wrong: which of the calls went wrong.
         names: the arguments' names.
+        related: whether two arguments may be compared; beside another cause that is more likely an accident.
     """
     missed, good = set(wrong), {*range(len(calls))} - {*wrong}
     if min(len(missed), len(good)) < 3:
         return None
-    told = [*_words(calls, names), *_relations(calls, names)]
+    told = [*_words(calls, names), *(_relations(calls, names) if related else ())]
     for is_, these in (("wrong", missed), ("right", good)):
         if words := next((words for words, having in told if having == these), ""):
             return Misconception(f"{is_}-where", f"It is {is_} in all calls with {words}, and in no others.")

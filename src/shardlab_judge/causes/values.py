@@ -74,7 +74,7 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
             how += f" over {over} again" if whole_there else f" along which all devices hold the same block ({over})"
             told = f"The output is {long // short} copies of the right one, side by side along dimension {dimension}"
             return Misconception("copies-side-by-side", f"{told}. This happens when {how}.")
-        if close(np.sum(pieces, axis=0), right):
+        if close(np.sum(pieces, axis=0), right) and not all(close(piece, pieces[0]) for piece in pieces):
             return Misconception(
                 "terms-side-by-side",
                 f"{long // short} terms lie side by side along dimension {dimension}, but nobody added them up ({over}).",

@@ -121,7 +121,8 @@ def _relation(
     due = [rights[n] for n in some]
     got = [_with_right_parts(right, returned[n]["value"], item.rtol) for n, right in zip(some, due)]
     found = likely(due, got, lambda due, got: in_powers([calls[n] for n in some], due, got, names))
-    told = [one for one in (found or one_sided(due, got), where_wrong(calls, wrong, names)) if one]
+    found = found or one_sided(due, got)
+    told = [one for one in (found, where_wrong(calls, wrong, names, related=not found)) if one]
     return dataclasses.replace(told[0], cause=" ".join(one.cause for one in told)) if told else None
 
 
