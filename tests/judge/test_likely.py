@@ -483,6 +483,7 @@ def test_places_on_other_devices() -> None:
         ([3, 8, 12], [0, 0, 0], "always-zero"),
         ([[1, 2], [3, 5]], [[2, 1], [5, 3]], "other-order"),
         ([[[0, 2], [4, 8]]], [[[4, 8], [0, 2]]], "other-order"),
+        ([[[0, 2], [4, 8]]], [[[0, 2], [4, 8], []]], "other-order"),
         ([True, True], [False, False], "one-for-another"),
         ([False, False], [True, True], "one-for-another"),
         ([False, True], [True, False], None),
@@ -683,6 +684,7 @@ def test_lines(right: np.ndarray, rng: np.random.Generator) -> None:
     whole = np.round(99 * right).astype(np.int32)
     assert "right before position 6." in told(whole + 50 * np.eye(8, 12, -6, np.int32), whole)
     assert told(right + 0.02 * np.abs(right).max()).startswith("No value is wrong by more than 2 % of the largest one: ")
+    assert not told(right + 0.02 * np.abs(right).max(), given=right + 0.3)
     assert told(rng.permuted(right), given=right).startswith("Every value is one of argument number 1 after the mesh")
     assert (
         told(right[:4, :6])

@@ -8,6 +8,7 @@ import numpy as np
 
 from shardlab_judge.cases import Observed
 from shardlab_judge.causes.blocks import Blocks, assembled, fits
+from shardlab_judge.inputs import wide
 from shardlab_judge.question import Misconception
 
 IDS = frozenset(
@@ -73,14 +74,15 @@ def _of_another_kind(blocks: Blocks, right: np.ndarray) -> Misconception | None:
 def _within(observed: Observed, blocks: Blocks, right: np.ndarray, wrong: np.ndarray) -> Misconception | None:
     if not fits(blocks, right) or right.dtype.kind not in "iuf":
         return None
-    return _nearly(blocks, right) or _along_a_dimension(wrong) or _chosen(observed, blocks)
+    return _nearly(observed, blocks, right) or _along_a_dimension(wrong) or _chosen(observed, blocks)
 
 
-def _nearly(blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """Floats whose errors are small beside the largest value."""
+def _nearly(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Floats whose errors are small beside the largest value, and beside the distance from any argument."""
     largest = np.abs(right).max()
     apart = max(np.abs(block - right[index]).max(initial=0) for _, index, block in blocks)
-    if right.dtype.kind != "f" or not apart < 0.05 * largest:
+    given = min((np.abs(wide(x) - right).max() for x in observed.inputs if x.shape == right.shape), default=largest)
+    if right.dtype.kind != "f" or not apart < 0.05 * min(largest, given):
         return None
     told = f"No value is wrong by more than {100 * apart / largest:.2g} % of the largest one"
     return Misconception("nearly-right", f"{told}: look for rounding that is too coarse, or for a small term.")

@@ -110,7 +110,8 @@ def _relations(pairs: Sequence[tuple[list[float], list[float]]], returned: Seque
             yield Misconception("other-count", f"It returns {got} number{'s' * (got != 1)} where {right} are right.")
         return
     if all(sorted(right) == sorted(got) for right, got in pairs):
-        yield Misconception("other-order", "The numbers are the right ones, in another order.")
+        places = "other lists" if all(right == got for right, got in pairs) else "another order"
+        yield Misconception("other-order", f"The numbers are the right ones, in {places}.")
         return
     each = [(r, g) for right, got in pairs for r, g in zip(right, got) if r != g]
     varied = min(len({r for r, _ in each}), len({g for _, g in each})) > 1
