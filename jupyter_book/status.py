@@ -1,6 +1,7 @@
-"""The tables of the status page that are made from files: doors, lanes, attacks, mutants, faults, prose, speed.
+"""The tables of the status page that are made from files: doors, lanes, attacks, mutants, causes, faults, prose, speed.
 
-`doors.json` is written by hand, when somebody has seen a door work, and `prose.json` when readers have counted;
+`doors.json` is written by hand, when somebody has seen a door work, and `prose.json` and `causes.json` when readers have
+counted;
 `constraints.txt` by `make constraints`; `hostile.json` by `make test-full`; `mutants.json` by `make mutants`;
 `strength.json` by `make test-strength`; `bench.json` by `make bench`. A file of measurements that is not there is said
 to be not there.
@@ -28,7 +29,7 @@ FOUND = ("lint", "types", "make test")
 def parts(folder: pathlib.Path) -> dict[str, str]:
     """What stands in each marked place of the status page, by the name in the mark."""
     made: dict[str, Callable[[Any], str]] = {"doors": doors, "hostile": hostile, "mutants": mutants, "strength": strength}
-    made |= {"prose": prose, "compilers": compilers, "device": device, "bench": bench}
+    made |= {"causes": causes, "prose": prose, "compilers": compilers, "device": device, "bench": bench}
     read = {name: make(_read(folder / f"{name}.json")) for name, make in made.items()}
     return {
         name: text + "\n" for name, text in {**read, "lanes": of_lanes((folder.parent / CONSTRAINTS).read_text())}.items()
@@ -85,6 +86,18 @@ def mutants(found: Mapping[str, Any] | None) -> str:
     return "\n".join(
         [about, "", _row("chapter", *ENDS, "run on"), "|:--" + "|--:" * len(ENDS) + "|:--|", *rows, _ends("all", total)]
     )
+
+
+def causes(found: Mapping[str, Any] | None) -> str:
+    """How many mutants of a draw were told what is not so, before causes were mended and after, as Markdown."""
+    if found is None:
+        return "Not read for this copy of the book."
+    before, after = (
+        f"of {draw['drawn']} drawn, {draw['refused']} were refused, and {draw['told']} of these were told why or where: "
+        f"{draw['false']} something false, and {draw['misleading']} something misleading."
+        for draw in (found["before"], found["after"])
+    )
+    return f"On {found['date']}, {before} In the second draw, {after}"
 
 
 def strength(found: Mapping[str, Any] | None) -> str:

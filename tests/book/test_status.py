@@ -133,6 +133,18 @@ def test_mutants_are_counted_by_chapter() -> None:
     ]
 
 
+def test_causes_are_counted_by_draw() -> None:
+    """How many were told what is not so, before and after mends."""
+    before = {"drawn": 9, "refused": 8, "told": 7, "false": 2, "misleading": 1}
+    found = {"date": "2027-01-02", "before": before, "after": {name: count - 1 for name, count in before.items()}}
+    assert status.causes(found) == (
+        "On 2027-01-02, of 9 drawn, 8 were refused, and 7 of these were told why or where: 2 something false, and 1 "
+        "something misleading. In the second draw, of 8 drawn, 7 were refused, and 6 of these were told why or "
+        "where: 1 something false, and 0 something misleading."
+    )
+    assert "Not read" in status.causes(None)
+
+
 def test_faults_are_counted_by_room() -> None:
     """How they ended in each room and in all, and how many of those found `make test` finds."""
     one = {"lint": 1, "types": 2, "make test": 5, "make test-all": 1, "equivalent": 2, "nothing": 0}

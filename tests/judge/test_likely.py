@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,12 +12,15 @@ import pytest
 from shardlab_judge.cases import Case, Input, Observed, axes
 from shardlab_judge.causes import arguments, lines, places, prices
 from shardlab_judge.causes.called import in_powers, where
+from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.causes.returned import likely as likely_returned
 from shardlab_judge.causes.returned import one_sided
 from shardlab_judge.causes.values import likely
+from shardlab_judge.costs import Cost
+from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import WrongCost, WrongValues
+from shardlab_judge.question import Setting, WrongCost, WrongValues
 from shardlens.placement import Spec, place
 from shardlens.reading.collectives import Collective
 
@@ -49,8 +53,11 @@ def test_copies_and_terms_side_by_side(right: np.ndarray, rng: np.random.Generat
     first = rng.standard_normal(right.shape)
     assert named(seen(np.concatenate([right] * 4)), right) == "copies-side-by-side"
     assert named(seen(np.concatenate([right] * 8, 1)), right) == "copies-side-by-side"
+    for spec, words in (((), "already is gathered over x again"), (("x",), "out_specs names an axis along which")):
+        assert words in likely(seen(np.concatenate([right] * 4), spec), (right,)).cause
     assert named(seen(np.concatenate([first, right - first], 1), (None, "y")), right) == "terms-side-by-side"
     assert named(seen(np.concatenate([right] * 3)), right) is None
+    assert named(seen(np.concatenate([right / 4] * 4)), right) is None
     assert named(seen(np.concatenate([right, first])), right) is None
 
 
@@ -260,6 +267,7 @@ SUMS = {
     "the weights of both": (lambda a, b: -a / 8 + b, "weights-exchanged", "the weights of 1 and 2 are exchanged"),
     "a weight's sign": (lambda a, b: -a - b / 8, "weights-negated", "the sign of number 1 is wrong"),
     "something else": (lambda a, b: a * b, None, ""),
+    "something small beside a": (lambda a, b: a - b / 8 + 1e-4 * b**2, None, ""),
 }
 
 
@@ -319,9 +327,17 @@ def test_what_the_question_knows_comes_first() -> None:
     assert recognised(item, other, "V").id == "times-too-large" and recognised(item, other, "H") is None
 
 
+def test_a_known_wrong_answer_is_known_whole(right: np.ndarray) -> None:
+    """Not by its first rows."""
+    known = WrongValues("known", "Known.", like=lambda a: np.concatenate([a, 5 * a]))
+    item = ProgramItem("f", {"V": 1}, oracle=lambda a: 2 * a, cases=(), misconceptions=(known,))
+    made = (dataclasses.replace(seen(one), inputs=(right,)) for one in (np.concatenate([right, 5 * right]), right))
+    assert [find_misconception(item, one, "V") for one in made] == [known, None]
+
+
 def moved(kind: str, size: int) -> Collective:
-    """A collective over x with so many bytes in and out."""
-    return Collective(kind, (size // 4,), "f32", size, size, ("x",), 4)
+    """A collective over x with so many bytes out, and in but for a reduce-scatter."""
+    return Collective(kind, (size // 4,), "f32", size, size * 4 if kind == "reduce-scatter" else size, ("x",), 4)
 
 
 @pytest.mark.parametrize(
@@ -365,8 +381,19 @@ AGAINST = {
     "another one": (
         [DUE[0], ("all-gather", 16, 13)],
         "other-than-due",
-        "A program that moves no more than it has to does without this all-gather over x of 16 B in 13 rounds. It sends "
+        "A program that moves no more than it has to does without this all-gather over x of 16 B, 13 times. It sends "
         "less in another way.",
+    ),
+    "one more beside two for an all-reduce": (
+        [DUE[0], ("reduce-scatter", 1, 13), ("all-gather", 4, 13), ("all-gather", 4, 3)],
+        "more-than-due",
+        "Its all-gather over x of 4 B, 3 times, is unnecessary.",
+    ),
+    "two of other sizes": (
+        [DUE[0], ("reduce-scatter", 2, 13), ("all-gather", 4, 13)],
+        "other-than-due",
+        "A program that moves no more than it has to does without this all-gather over x of 4 B, 13 times and this "
+        "reduce-scatter over x of 2 B, 13 times. It sends less in another way.",
     ),
     "what is allowed besides": ([("all-to-all", 8, 1), *DUE], None, ""),
     "the same": (DUE, None, ""),
@@ -398,6 +425,15 @@ def test_half_of_an_all_reduce() -> None:
     whole = dataclasses.replace(reduced, placements=seen(np.zeros((4, 2))).placements)
     larger = dataclasses.replace(reduced, collectives=(moved("all-reduce", 64), moved("all-gather", 120)))
     assert prices.likely(whole, 12 + 64) is None and prices.likely(larger, 120 + 64) is None
+
+
+def test_what_a_program_may_move_besides() -> None:
+    """What is too much is counted from the reference's price, and from the price that is allowed."""
+    sent = dataclasses.replace(seen(np.zeros((2, 2))), collectives=(moved("all-gather", 32),) * 3)
+    for slack, words in ((24, "With 2 all-gather over x of 32 B instead of 3"), (23, "")):
+        item = ProgramItem("f", {"H": 1}, cases=(sent.case,), slack=slack)
+        found = recognised(item, sent, "H", Cost(40, 0))
+        assert (found.cause if found else "").startswith(words) and bool(found) is bool(words)
 
 
 def test_sent_in_float32() -> None:
@@ -447,8 +483,9 @@ def test_places_on_other_devices() -> None:
         ([3, 8, 12], [0, 0, 0], "always-zero"),
         ([[1, 2], [3, 5]], [[2, 1], [5, 3]], "other-order"),
         ([[[0, 2], [4, 8]]], [[[4, 8], [0, 2]]], "other-order"),
-        ([True, True], [False, False], "too-strict"),
-        ([False, False], [True, True], "too-lax"),
+        ([[[0, 2], [4, 8]]], [[[0, 2], [4, 8], []]], "other-order"),
+        ([True, True], [False, False], "one-for-another"),
+        ([False, False], [True, True], "one-for-another"),
         ([False, True], [True, False], None),
         ([3, 8, 10], [4, 9, 12], None),
         ([3], [4], None),
@@ -471,6 +508,15 @@ def test_places_on_other_devices() -> None:
         ([3e-6, 8e-6], [4e9, 1e10], "orders-of-magnitude"),
         (["a", "b"], ["c", "c"], "one-word-too-often"),
         (["a", "a"], ["b", "c"], "one-word-missed"),
+        ([{"a": 1}, {"b": 2}], ["no", "no"], "one-word-too-often"),
+        ([{"a": 1}, {"b": 2}], ["no", "none"], "other-kind"),
+        (["a", "b", "a"], ["b", "a", "b"], "one-for-another"),
+        (["a", "b", "c"], ["b", "c", "a"], None),
+        ([2, 2, 2], [1, 1, 1], "one-for-another"),
+        ([2, 3, 2], [1, 2, 1], "off-by-a-constant"),
+        ([{"a": 1}, {"b": 2}], [{"a": 1, "c": 3}, {"b": 2, "c": 4}], "other-entries"),
+        ([{"a": 1, "b": 2}, {"a": 3, "b": 5}], [{"a": 1}, {"a": 3}], "other-entries"),
+        ([{"a": 1}, {"a": 3, "b": 5}], [{"a": 2}, {"a": 3, "b": 9}], None),
         ([{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 2, "b": 2}, {"a": 6, "b": 4}], "constant-factor"),
         ([{"a": 1, "b": 2, "c": 1}, {"a": 3, "b": 4, "c": 1}], [{"a": 7, "b": 3, "c": 1}, {"a": 5, "b": 9, "c": 1}],
          "some-entries"),
@@ -485,6 +531,37 @@ def test_returned(rights: list, returned: list, id: str | None) -> None:
     """What all wrong answers of a plain function have in common."""
     found = likely_returned(rights, returned)
     assert (found and found.id) == id
+
+
+def test_what_is_told_of_calls() -> None:
+    """A number that is near enough is right; products come before signs; and where the calls are that are wrong."""
+    calls = tuple((n, 2 * n + n % 5, n % 3 == 0) for n in range(1, 25))
+    right = lambda a, b, both: {"a": a * b / 3, "b": [b / 7, 5]}  # noqa: E731
+    item = CallsItem("f", {"C": 1}, oracle=right, calls=calls, rtol=1e-6)
+
+    def told(wrong: Callable[[int, int, bool], object]) -> str:
+        response = {"calls": [{"value": wrong(*each)} for each in calls]}
+        _, (found,) = item.judge(response, Setting("0.1", None, None))
+        return found.cause
+
+    near = 1 + 1e-9
+    assert told(lambda a, b, both: {"a": a / 3, "b": [b / 7 * near, 5]}).startswith(
+        "Only 'a' is wrong. Every wrong number is the right one / b."
+    )
+    assert told(lambda a, b, both: {"a": a * b / 3 * (1 + both), "b": [b / 7, 5 * near]}) == (
+        "Only 'a' is wrong. Every wrong number is 2 times the right one: a factor is wrong or missing, or one too many. "
+        "It is wrong in all calls with both=True, and in no others."
+    )
+    assert told(lambda a, b, both: {"a": a, "b": [b, 5]}) == ""
+    item = dataclasses.replace(item, oracle=lambda a, b, both: a * b)
+    assert told(lambda a, b, both: a * b + 3 * (2 * a < b)) == "Every wrong number is 3 too large."
+    assert told(lambda a, b, both: a * b + (-1) ** a * (b % a) ** 2).endswith("with b no multiple of a, and in no others.")
+
+
+def test_whole_numbers_that_are_not() -> None:
+    """Rounding is named only where it would be enough."""
+    near, far = (likely_returned([3, 8, 20], got) for got in ([3.5, 8.25, 20], [1.5, 9.5, 21]))
+    assert near.cause.endswith(": did you mean `//`?") and far.cause.endswith("are not.")
 
 
 def test_returned_where() -> None:
@@ -576,15 +653,16 @@ def test_returned_in_powers(rng: np.random.Generator) -> None:
     for got, words in (
         ([r * b / c for r, (a, b, c) in zip(rights, calls)], "the right one times b / c."),
         ([2 * a * a / b for a, b, _ in calls], "2 * a**2 / b, whatever else counts."),
+        ([1e12 * a / b for a, b, _ in calls], "1e+12 * a / b, whatever else counts."),
     ):
-        assert in_powers(calls, rights, got, "abc").cause == f"Every wrong answer is {words}"
+        assert in_powers(calls, rights, got, "abc").cause == f"Every wrong number is {words}"
     for got, words in (
         ([r + 3 * a / c for r, (a, _, c) in zip(rights, calls)], "the right one plus 3 * a / c."),
         ([7 if n == 4 else r - b for n, (r, (_, b, _)) in enumerate(zip(rights, calls))], "the right one minus b."),
         ([a / r if n else r + 1 for n, (r, (a, *_)) in enumerate(zip(rights, calls))], "a divided by the right one."),
     ):
         told = in_powers(calls, rights, got, "abc").cause
-        assert told.removeprefix("Every wrong answer is ").removeprefix("In 8 of 9 wrong calls, the answer is ") == words
+        assert told.removeprefix("Every wrong number is ").removeprefix("In 8 of 9 wrong calls, the number is ") == words
     assert in_powers(calls, rights, [a + c for a, _, c in calls], "abc") is None
     assert in_powers(calls[:4], rights[:4], [a for a, *_ in calls[:4]], "abc") is None
 
@@ -606,12 +684,15 @@ def test_lines(right: np.ndarray, rng: np.random.Generator) -> None:
     whole = np.round(99 * right).astype(np.int32)
     assert "right before position 6." in told(whole + 50 * np.eye(8, 12, -6, np.int32), whole)
     assert told(right + 0.02 * np.abs(right).max()).startswith("No value is wrong by more than 2 % of the largest one: ")
+    assert not told(right + 0.02 * np.abs(right).max(), given=right + 0.3)
     assert told(rng.permuted(right), given=right).startswith("Every value is one of argument number 1 after the mesh")
     assert (
         told(right[:4, :6])
         == "The length of the output is 4 instead of 8 along dimension 0 and 6 instead of 12 along dimension 1."
     )
     assert told(whole / 2.0, whole).startswith("Whole numbers became floats")
+    assert told(np.sin(right), right + 1j).startswith("The output has no imaginary part")
+    assert told(right, np.sin(9 * right), right) == "It is argument number 1 after the mesh, unchanged."
     assert not told(right * 1.005) and not told(np.sin(right)) and not told(right[0])
     one, other = seen(right), seen(np.sin(right))
     both = dataclasses.replace(one, shards=one.shards + other.shards, placements=one.placements * 2)

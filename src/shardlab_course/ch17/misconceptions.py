@@ -11,7 +11,7 @@ OPEN = WrongValues(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.", 1,
     when=lambda o: rings.only_permutes(o) and rings.is_open(o), breaks=True)  # fmt: skip
 NO_NUMBERS = WrongValues(
-    "no-numbers", "Some values are not numbers. Either no maximum was subtracted, or a block that a query does not see at "
+    "no-numbers", "Some values are not numbers. Perhaps no maximum was subtracted, or a block that a query does not see at "
     "all has the maximum -inf, and -inf - (-inf) is not a number.", 2,
     when=overflowed)  # fmt: skip
 UNSCALED = "The scores were not divided by the square root of the number of features."

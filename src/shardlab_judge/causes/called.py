@@ -13,18 +13,21 @@ from shardlab_judge.causes.returned import NEAR, kind_of
 from shardlab_judge.question import Misconception
 
 
-def where(calls: Sequence[Sequence[Any]], wrong: Sequence[int], names: Sequence[str]) -> Misconception | None:
+def where(
+    calls: Sequence[Sequence[Any]], wrong: Sequence[int], names: Sequence[str], related: bool = True
+) -> Misconception | None:
     """What tells wrong calls from right ones: a flag or a word, one argument's size, or how two of them relate.
 
     Args:
         calls: the arguments of each call.
         wrong: which of the calls went wrong.
         names: the arguments' names.
+        related: whether two arguments may be compared; beside another cause that is more likely an accident.
     """
     missed, good = set(wrong), {*range(len(calls))} - {*wrong}
     if min(len(missed), len(good)) < 3:
         return None
-    told = [*_words(calls, names), *_relations(calls, names)]
+    told = [*_words(calls, names), *(_relations(calls, names) if related else ())]
     for is_, these in (("wrong", missed), ("right", good)):
         if words := next((words for words, having in told if having == these), ""):
             return Misconception(f"{is_}-where", f"It is {is_} in all calls with {words}, and in no others.")
@@ -91,13 +94,13 @@ def in_powers(
     due, got = np.array(rights, float), np.array(returned, float)
     found = []
     for by, words in (
-        (got / due, "the right one times {}"), (got - due, "the right one plus {}"), (due - got, "the right one minus {}"),
-        (got, "{}, whatever else counts"), (got * due, "{} divided by the right one"),
+        (got / due, "the right one times {}"), (got, "{}, whatever else counts"), (got - due, "the right one plus {}"),
+        (due - got, "the right one minus {}"), (got * due, "{} divided by the right one"),
     ):  # fmt: skip
         count, product = _product(calls, by, names)
-        found.append((count, words.format(product)))
+        found.append((count, words.format(product).replace("times 1 /", "/")))
     count, told = max(found, key=lambda one: one[0])
-    each = "Every wrong answer" if count == len(calls) else f"In {count} of {len(calls)} wrong calls, the answer"
+    each = "Every wrong number" if count == len(calls) else f"In {count} of {len(calls)} wrong calls, the number"
     return Misconception("arguments-product", f"{each} is {told}.") if count else None
 
 

@@ -38,7 +38,7 @@ OWN = (
      "another number of dimensions."),
     ("nothing-returned",
      r"^TypeError: the function returned None\n",
-     "It returns None: `return` is missing, in it or in the body that it maps."),
+     "It returns None: `return` is missing, in it or in the body that it maps, or what stands behind it is None."),
 )  # fmt: skip
 """What is looked for before the lens is asked, most of it said by Shardlab where an answer is recorded: id, what is found in
 the text, and the cause, with what is in the text's groups."""

@@ -8,12 +8,13 @@ import numpy as np
 
 from shardlab_judge.cases import Observed
 from shardlab_judge.causes.blocks import Blocks, assembled, fits
+from shardlab_judge.inputs import wide
 from shardlab_judge.question import Misconception
 
 IDS = frozenset(
     {
-        "another-length", "floats-for-whole-numbers", "nearly-right", "right-up-to", "some-lines-wrong",
-        "chosen-from-an-argument", "some-outputs-wrong",
+        "another-length", "argument-unchanged", "floats-for-whole-numbers", "floats-for-complex-numbers", "nearly-right",
+        "right-up-to", "some-lines-wrong", "chosen-from-an-argument", "some-outputs-wrong",
     }
 )  # fmt: skip
 """What it names."""
@@ -39,7 +40,8 @@ def likely(item: Any, observed: Observed, rights: tuple[np.ndarray, ...]) -> Mis
         return Misconception(found.id, output + found.cause)
     if len(wrong) == len(rights):
         return None
-    told = f"Of {len(rights)} outputs, only number {' and '.join(str(n + 1) for n in wrong)} has wrong values."
+    numbers = f"number{'s' * (len(wrong) > 1)} {' and '.join(str(n + 1) for n in wrong)}"
+    told = f"Of {len(rights)} outputs, only {numbers} {'have' if len(wrong) > 1 else 'has'} wrong values."
     return Misconception("some-outputs-wrong", told)
 
 
@@ -52,8 +54,11 @@ def _wrong(item: Any, observed: Observed, blocks: Blocks, right: np.ndarray) -> 
 
 
 def _of_another_kind(blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """An output with floats for whole numbers, or with one dimension of another length."""
+    """An output with floats for whole or for complex numbers, or with dimensions of another length."""
     whole = assembled(blocks)
+    if whole.dtype.kind == "f" and right.dtype.kind == "c":
+        told = "The output has no imaginary part: .real, abs, or a cast to a type that is not complex drops it."
+        return Misconception("floats-for-complex-numbers", told)
     if whole.dtype.kind == "f" and right.dtype.kind in "iu":
         return Misconception(
             "floats-for-whole-numbers", "Whole numbers became floats: `/`, a mean or a root does that. `//` does not."
@@ -69,14 +74,15 @@ def _of_another_kind(blocks: Blocks, right: np.ndarray) -> Misconception | None:
 def _within(observed: Observed, blocks: Blocks, right: np.ndarray, wrong: np.ndarray) -> Misconception | None:
     if not fits(blocks, right) or right.dtype.kind not in "iuf":
         return None
-    return _nearly(blocks, right) or _along_a_dimension(wrong) or _chosen(observed, blocks)
+    return _nearly(observed, blocks, right) or _along_a_dimension(wrong) or _chosen(observed, blocks)
 
 
-def _nearly(blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """Floats whose errors are small beside the largest value."""
+def _nearly(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Floats whose errors are small beside the largest value, and beside the distance from any argument."""
     largest = np.abs(right).max()
     apart = max(np.abs(block - right[index]).max(initial=0) for _, index, block in blocks)
-    if right.dtype.kind != "f" or not apart < 0.05 * largest:
+    given = min((np.abs(wide(x) - right).max() for x in observed.inputs if x.shape == right.shape), default=largest)
+    if right.dtype.kind != "f" or not apart < 0.05 * min(largest, given):
         return None
     told = f"No value is wrong by more than {100 * apart / largest:.2g} % of the largest one"
     return Misconception("nearly-right", f"{told}: look for rounding that is too coarse, or for a small term.")
@@ -101,6 +107,8 @@ def _chosen(observed: Observed, blocks: Blocks) -> Misconception | None:
     whole = assembled(blocks)
     for number, x in enumerate(observed.inputs, 1):
         if x.dtype.kind == whole.dtype.kind == "f" and len(np.unique(whole)) > 2 and np.isin(whole, x).all():
+            if np.array_equal(whole, x):
+                return Misconception("argument-unchanged", f"It is argument number {number} after the mesh, unchanged.")
             told = f"Every value is one of argument number {number} after the mesh, but some are not the right ones"
             return Misconception(
                 "chosen-from-an-argument", f"{told}: look at which are chosen, and in what order they stand."

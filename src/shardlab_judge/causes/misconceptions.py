@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shardlab_judge.cases import Observed
+from shardlab_judge.causes.blocks import fits
 from shardlab_judge.inputs import wide
 from shardlab_judge.question import Item, Misconception, holds
 from shardlab_judge.rights import returned, rights
@@ -69,9 +70,8 @@ def _equals(item: Item, observed: Observed, wrong: Any) -> bool:
     try:
         outputs = returned(wrong, observed)
         close = all(
-            np.shape(o[index]) == block.shape and np.allclose(block, o[index], rtol=1e-4, atol=1e-4)
+            fits([*shards], o) and all(np.allclose(block, o[index], rtol=1e-4, atol=1e-4) for _, index, block in shards)
             for shards, o in zip(observed.values, outputs, strict=True)
-            for _, index, block in shards
         )
         right = rights(item, observed) if close else ()
         return close and (not right or NEARER * _apart(observed, outputs) <= _apart(observed, right))

@@ -97,7 +97,7 @@ def against(mine: Sequence[Any], due: Sequence[Any], beyond: int) -> Misconcepti
     Args:
         beyond: bytes that the program may move besides: what costs no more is not told.
     """
-    ran, enough = _runs(mine), _runs(due)
+    ran, enough = _runs(_as_due(mine, due)), _runs(due)
     extra, missing = ran - enough, enough - ran
     told = [key for key in sorted(extra, key=lambda key: -_cost(key, extra[key])) if _cost(key, extra[key]) > beyond]
     if not told:
@@ -114,9 +114,21 @@ def against(mine: Sequence[Any], due: Sequence[Any], beyond: int) -> Misconcepti
     return Misconception("more-than-due", " ".join(_too_often(key, ran[key], enough[key]) for key in told[:2]))
 
 
+def _as_due(mine: Sequence[Any], due: Sequence[Any]) -> list[Any]:
+    """A program's collectives, but for a reduce-scatter and an all-gather an all-reduce that is due and costs as much."""
+    left = list(mine)
+    for whole in (c for c in due if c.kind == "all-reduce"):
+        alike = [c for c in left if (c.axes, c.executions) == (whole.axes, whole.executions)]
+        parts = [c for c in alike if c.kind == "reduce-scatter" and c.operand_bytes == whole.payload_bytes][:1]
+        parts += [c for c in alike if c.kind == "all-gather" and c.payload_bytes == whole.payload_bytes][:1]
+        if len({c.kind for c in parts}) == 2:
+            left = [whole, *(c for c in left if not any(c is part for part in parts))]
+    return left
+
+
 def _some_of(key: Key, ran: int, extra: int) -> str:
     if ran == extra:
-        return f"this {_words(key, 1)}" + f" in {ran} rounds" * (ran > 1)
+        return f"this {_words(key, 1)}" + f", {ran} times" * (ran > 1)
     return f"{extra} of {ran} runs of its {_words(key, 1)}"
 
 

@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from shardlab_judge.question import Misconception
 
 NEAR = 1e-6
+Related = Callable[[Sequence[Any], Sequence[Any]], Misconception | None]
 
 
-def likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | None:
+def likely(
+    rights: Sequence[Any], returned: Sequence[Any], related: Related = lambda rights, returned: None
+) -> Misconception | None:
     """What explains every wrong answer.
 
     Args:
         rights: what was to be returned in the calls that went wrong.
-        returned: what was returned instead.
+        returned: what was returned instead, with the right value wherever it is near enough.
+        related: what else relates numbers; it is asked before signs are told that many mistakes leave.
     """
     try:
-        return _likely(rights, returned)
+        return _likely(rights, returned, related)
     except (TypeError, ValueError, ArithmeticError):  # whatever a student's function may have returned
         return None
 
 
-def _likely(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | None:
+def _likely(rights: Sequence[Any], returned: Sequence[Any], related: Related) -> Misconception | None:
     pairs = list(zip(rights, returned, strict=True))
     if all(got is None for got in returned):
         return Misconception("returns-none", "It returns None: `return` is missing, or is never reached.")
+    if words := _words(pairs):
+        return words
     kinds = {(kind_of(right), kind_of(got)) for right, got in pairs}
     if len(kinds) == 1 and (kind := kinds.pop()) and kind[0] != kind[1] and all(kind):
         return Misconception("other-kind", f"It returns {kind[1]} where {kind[0]} is right.")
-    if all(isinstance(right, bool) and isinstance(got, bool) for right, got in pairs):
-        return _verdicts(rights)
-    if all(isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys() for right, got in pairs):
-        if entries := _entries(pairs):
-            return entries
-    if len(pairs) > 1 and all(isinstance(got, str) for got in returned) and len(set(returned)) == 1:
-        return Misconception("one-word-too-often", f"Every wrong answer is {returned[0]!r}: it is given too often.")
-    if len(pairs) > 1 and all(isinstance(right, str) for right in rights) and len(set(rights)) == 1:
-        return Misconception("one-word-missed", f"The only right answer that it misses is {rights[0]!r}.")
+    if all(isinstance(one, dict) for pair in pairs for one in pair) and (entries := _entries(pairs, related)):
+        return entries
     flat = [(_numbers(right), _numbers(got)) for right, got in pairs]
     known = [(right, got) for right, got in flat if right is not None and got is not None]
-    return next(_numeric(known, returned), None) if len(known) == len(flat) else None
+    if len(known) < len(flat):
+        return None
+    return next(_relations(known, returned), None) or related(rights, returned) or next(_signs(known), None)
 
 
 def one_sided(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | None:
@@ -66,55 +67,77 @@ def kind_of(value: Any) -> str:
     return next((words for kind, words in kinds if isinstance(value, kind)), "")
 
 
-def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]]) -> Misconception | None:
-    """Of dicts, the only entries that are wrong; of a single one, what is known of it."""
-    names = list(pairs[0][0])
+def _words(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
+    """What is returned in place of what, where many wrong calls have the same: words, a number, or True and False."""
+    rights, returned, both = ({repr(one) for one in some} for some in (*zip(*pairs), pairs))
+    right, got = pairs[0]
+    if len(rights) > len(returned) == 1 and isinstance(got, str):
+        return Misconception("one-word-too-often", f"Every wrong answer is {got!r}: it is given too often.")
+    if len(returned) > len(rights) == 1 and isinstance(right, str):
+        return Misconception("one-word-missed", f"The only right answer that it misses is {right!r}.")
+    kinds = {kind_of(one) for pair in pairs for one in pair}
+    most = {"a string": 2, "a number": 1, "True or False": 1}.get("".join(kinds), 0)
+    if not len(both) < len(pairs) or len(both) > most:
+        return None
+    told = ", or ".join(dict.fromkeys(f"{got!r} where {right!r} is right" for right, got in pairs))
+    lax = f": it is too {'strict' if right else 'lax'}" * isinstance(right, bool)
+    return Misconception("one-for-another", f"Every wrong answer is {told}{lax}.")
+
+
+def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]], related: Related) -> Misconception | None:
+    """Of dicts, the entries that are too many, or are missing; or the only ones that are wrong, and what is known of one."""
+    for words, some in (("not asked for", [(got, right) for right, got in pairs]), ("missing", pairs)):
+        if other := list(dict.fromkeys(name for one, two in some for name in one if name not in two)):
+            return Misconception("other-entries", f"Some entries are {words}, such as {other[0]!r}.")
+    names = list(dict.fromkeys(name for right, _ in pairs for name in right))
     wrong = [name for name in names if any(right.get(name) != got.get(name) for right, got in pairs)]
     if not 0 < len(wrong) < len(names):
         return None
     if len(wrong) == 1:
         (name,) = wrong
-        found = likely([right[name] for right, _ in pairs], [got[name] for _, got in pairs])
+        found = likely([right.get(name) for right, _ in pairs], [got.get(name) for _, got in pairs], related)
         if found is not None:
             return Misconception(found.id, f"Only {name!r} is wrong. {found.cause}")
-    return Misconception("some-entries", f"Only {', '.join(map(repr, wrong))} are wrong; the other entries are right.")
+    told = f"Only {' and '.join(map(repr, wrong))} {'are' if len(wrong) > 1 else 'is'} wrong"
+    return Misconception("some-entries", f"{told}; the other entries are right.")
 
 
-def _verdicts(rights: Sequence[bool]) -> Misconception | None:
-    if len(rights) < 2 or len(set(rights)) > 1:
-        return None
-    no = rights[0]
-    told = f"Every wrong answer is {not no} where {no} is right, and none is the other way round"
-    return Misconception("too-strict" if no else "too-lax", f"{told}: it is too {'strict' if no else 'lax'}.")
-
-
-def _numeric(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequence[Any]) -> Iterator[Misconception]:
+def _relations(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequence[Any]) -> Iterator[Misconception]:
+    """What all wrong numbers are of the right ones, or in place of them."""
     if any(len(right) != len(got) for right, got in pairs):
         if all(len(right) != len(got) for right, got in pairs):
             right, got = map(len, pairs[0])
             yield Misconception("other-count", f"It returns {got} number{'s' * (got != 1)} where {right} are right.")
         return
     if all(sorted(right) == sorted(got) for right, got in pairs):
-        yield Misconception("other-order", "The numbers are the right ones, in another order.")
+        places = "other lists" if all(right == got for right, got in pairs) else "another order"
+        yield Misconception("other-order", f"The numbers are the right ones, in {places}.")
         return
-    each = [(r, g) for right, got in pairs for r, g in zip(right, got)]
+    each = [(r, g) for right, got in pairs for r, g in zip(right, got) if r != g]
     varied = min(len({r for r, _ in each}), len({g for _, g in each})) > 1
     yield from _by_a_constant(each) if varied else ()
     if all(g == 0 for _, g in each):
-        yield Misconception("always-zero", "Every wrong answer is 0.")
+        yield Misconception("always-zero", "Every wrong number is 0.")
     if len(pairs) > 1 and all(one == returned[0] for one in returned) and len({str(right) for right, _ in pairs}) > 1:
         yield Misconception("always-the-same", "It returns the same value in all these calls, whatever its arguments are.")
+
+
+def _signs(pairs: Sequence[tuple[list[float], list[float]]]) -> Iterator[Misconception]:
+    """What all wrong numbers, or their places, have in common."""
+    if any(len(right) != len(got) for right, got in pairs):
+        return
+    each = [(r, g) for right, got in pairs for r, g in zip(right, got) if r != g]
     if all(r == int(r) for r, _ in each) and any(g != int(g) for _, g in each):
-        yield Misconception(
-            "no-whole-numbers", "The right answers are whole numbers, but some of these are not: did you mean `//`?"
-        )
+        rounded = ": did you mean `//`?" if all(abs(g - r) < 1 for r, g in each) else "."
+        told = f"The right answers are whole numbers, but some of these are not{rounded}"
+        yield Misconception("no-whole-numbers", told)
     if all(r >= 0 for r, _ in each) and any(g < 0 for _, g in each):
         yield Misconception("below-zero", "Some of the numbers are negative, but no right one is.")
     if len(each) > 1 and all(r and not 1e-4 < abs(g / r) < 1e4 for r, g in each):
         yield Misconception(
             "orders-of-magnitude", "Every wrong number is off by a factor of ten thousand or more: look at the units."
         )
-    yield from _multiples([(r, g) for r, g in each if r != g])
+    yield from _multiples(each)
     yield from _places(pairs)
     yield from _by_amounts(pairs)
     yield from _at_ends(pairs)
@@ -123,20 +146,22 @@ def _numeric(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequenc
 def _by_a_constant(each: Sequence[tuple[float, float]]) -> Iterator[Misconception]:
     if apart := _one([g - r for r, g in each]):
         more = "large" if apart > 0 else "small"
-        yield Misconception("off-by-a-constant", f"Every wrong answer is {abs(apart):.6g} too {more}.")
+        yield Misconception("off-by-a-constant", f"Every wrong number is {abs(apart):.6g} too {more}.")
     if all(r for r, _ in each) and (ratio := _one([g / r for r, g in each])) and abs(ratio - 1) > NEAR:
         words = "has the opposite sign" if ratio == -1 else f"is {ratio:.6g} times the right one"
-        yield Misconception("constant-factor", f"Every wrong answer {words}: a factor is missing, or there is one too many.")
+        told = f"Every wrong number {words}: a factor is wrong or missing, or one too many."
+        yield Misconception("constant-factor", told)
     if all(r and g for r, g in each) and (product := _one([g * r for r, g in each])):
-        yield Misconception("upside-down", f"Every wrong answer is {product:.6g} divided by the right one: it is inverted.")
+        yield Misconception("upside-down", f"Every wrong number is {product:.6g} divided by the right one: it is inverted.")
 
 
 def _multiples(wrong: Sequence[tuple[float, float]]) -> Iterator[Misconception]:
     """Each a whole number of times the right one, or the other way round."""
     for id, pairs, words in (
-        ("whole-multiple", wrong, "a whole-number multiple of the right one: something is counted again, or not divided"),
-        ("whole-part", [(g, r) for r, g in wrong], "the right one divided by a whole number: something is left out"),
-    ):
+        ("whole-multiple", wrong, "a whole-number multiple of the right one: something counts again, or does not divide"),
+        ("whole-part", [(g, r) for r, g in wrong], "the right one divided by a whole number: something does not count, or "
+         "divides again"),
+    ):  # fmt: skip
         if len(pairs) > 1 and all(r > 0 and g > r and abs(g / r - round(g / r)) < NEAR for r, g in pairs):
             yield Misconception(id, f"Every wrong number is {words}.")
 

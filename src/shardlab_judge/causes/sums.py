@@ -36,7 +36,7 @@ def change_of_an_argument(observed: Observed, blocks: Blocks, right: np.ndarray)
             continue
         told = f"The output's difference from argument number {number} after the mesh"
         times = float(np.vdot(due, change) / np.vdot(due, due))
-        if _near(change, times * due, scale):
+        if _near(made - right, (times - 1) * due, scale):
             words = "has the wrong sign" if abs(times + 1) < NEAR else f"is {times:.4g} times what it has to be"
             return Misconception("change-times-a-factor", f"{told} {words}: look at the factor or sign of what is added.")
         constant = float(change.flat[0])
@@ -57,11 +57,13 @@ def other_weights(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
     mine, due = fitted
     numbers = [number for number, _ in given]
     wrong = [(n, m, d) for n, m, d in zip(numbers, mine, due) if abs(m - d) > NEAR * max(abs(due))]
+    if not wrong:
+        return None
     named = " and ".join(str(n) for n, _, _ in wrong)
     told = f"The output is a weighted sum of arguments number {' and '.join(map(str, numbers))} after the mesh"
     if len(wrong) == 2 and np.allclose([m for _, m, _ in wrong], [d for _, _, d in wrong][::-1], NEAR, NEAR):
         return Misconception("weights-exchanged", f"{told}, as it should be, but the weights of {named} are exchanged.")
-    if wrong and all(abs(m + d) < NEAR * max(abs(due)) for _, m, d in wrong):
+    if all(abs(m + d) < NEAR * max(abs(due)) for _, m, d in wrong):
         return Misconception("weights-negated", f"{told}, as it should be, but the sign of number {named} is wrong.")
     return Misconception("other-weights", f"{told}, as it should be, but the weight of number {named} is wrong.")
 

@@ -69,12 +69,12 @@ def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misc
             continue
         pieces = np.split(whole, long // short, axis=dimension)
         if all(close(piece, right) for piece in pieces):
-            return Misconception(
-                "copies-side-by-side",
-                f"The output is {long // short} copies of the right one, side by side along dimension {dimension}. "
-                f"This happens when out_specs names an axis along which all devices hold the same block ({over}).",
-            )
-        if close(np.sum(pieces, axis=0), right):
+            whole_there = all(block.shape[dimension] == long for _, _, block in blocks)
+            how = "what is whole already is gathered" if whole_there else "out_specs names an axis"
+            how += f" over {over} again" if whole_there else f" along which all devices hold the same block ({over})"
+            told = f"The output is {long // short} copies of the right one, side by side along dimension {dimension}"
+            return Misconception("copies-side-by-side", f"{told}. This happens when {how}.")
+        if close(np.sum(pieces, axis=0), right) and not all(close(piece, pieces[0]) for piece in pieces):
             return Misconception(
                 "terms-side-by-side",
                 f"{long // short} terms lie side by side along dimension {dimension}, but nobody added them up ({over}).",
@@ -86,12 +86,15 @@ def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
     """Every value as many times too large, or too small, as there are devices along an axis."""
     mine, wanted = _at_largest(blocks, right)
     ratio = float(np.real(mine / wanted)) if wanted else 0.0
-    for factor, words in ((ratio, ("large", "added up")), (1 / ratio if ratio else 0.0, ("small", "averaged"))):
+    for factor, words in (
+        (ratio, ("large", "added up over them once too often, or multiplied")),
+        (1 / ratio if ratio else 0.0, ("small", "averaged over them once too often, or divided")),
+    ):
         if (over := _axes_of(observed, factor)) and _times(blocks, ratio, right):
             return Misconception(
                 f"times-too-{words[0]}",
                 f"Every value is {factor:.3g} times too {words[0]}, and that factor is the number of devices along "
-                f"{over}. This happens when something is {words[1]} over them once too often.",
+                f"{over}. This happens when something is {words[1]} by their number.",
             )
     return None
 
@@ -191,14 +194,14 @@ def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Mis
     ratio = quotient.real
     if ratio and abs(quotient.imag) < 1e-4 * abs(ratio) and _times(blocks, ratio, right):
         words = "has the opposite sign" if abs(ratio + 1) < 1e-3 else f"is {ratio:.4g} times the right one"
-        return Misconception("constant-factor", f"Every value {words}: a factor is missing, or there is one too many.")
+        return Misconception("constant-factor", f"Every value {words}: a factor is wrong or missing, or one too many.")
     if np.iscomplexobj(mine) and quotient and _times(blocks, quotient, right):
-        told = f"Every value is {quotient:.3g} times the right one: a complex factor is missing, or there is one too many."
+        told = f"Every value is {quotient:.3g} times the right one: a complex factor is wrong or missing, or one too many."
         return Misconception("constant-factor", told)
     if not np.iscomplexobj(mine) and held(blocks, right + apart):
         return Misconception(
             "constant-added",
-            f"Every value is the right one plus {apart:.4g}: a constant is missing, or there is one too many.",
+            f"Every value is the right one plus {apart:.4g}: a constant is wrong or missing, or one too many.",
         )
     return None
 

@@ -117,14 +117,24 @@ def _relation(
     item: CallsItem, calls: Sequence[Arguments], wrong: Sequence[int], rights: Sequence[Any], returned: Sequence[Response]
 ) -> Misconception | None:
     """How what was returned in the calls that went wrong relates to what is right, or to the arguments."""
-    some = [n for n in wrong if "value" in returned[n]]
-    names, due, got = (
-        [*inspect.signature(item.oracle).parameters],
-        [rights[n] for n in some],
-        [returned[n]["value"] for n in some],
-    )
-    found = likely(due, got) or in_powers([calls[n] for n in some], due, got, names)
-    return found or where_wrong(calls, wrong, names) or one_sided(due, got)
+    some, names = [n for n in wrong if "value" in returned[n]], [*inspect.signature(item.oracle).parameters]
+    due = [rights[n] for n in some]
+    got = [_with_right_parts(right, returned[n]["value"], item.rtol) for n, right in zip(some, due)]
+    found = likely(due, got, lambda due, got: in_powers([calls[n] for n in some], due, got, names))
+    found = found or one_sided(due, got)
+    told = [one for one in (found, where_wrong(calls, wrong, names, related=not found)) if one]
+    return dataclasses.replace(told[0], cause=" ".join(one.cause for one in told)) if told else None
+
+
+def _with_right_parts(right: Any, got: Any, rtol: float) -> Any:
+    """What was returned, with the right value wherever it is near enough."""
+    if matches(right, got, rtol):
+        return right
+    if isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys():
+        return {key: _with_right_parts(value, got[key], rtol) for key, value in right.items()}
+    if isinstance(right, list | tuple) and isinstance(got, list) and len(right) == len(got):
+        return [_with_right_parts(r, g, rtol) for r, g in zip(right, got)]
+    return got
 
 
 def admit_calls(asked: Mapping[str, Any], raw: Any) -> Response:

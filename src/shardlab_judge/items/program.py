@@ -268,7 +268,7 @@ def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Itera
         return
     for n, (shards, right, placement) in enumerate(zip(observed.values, wanted, observed.placements)):
         output = _named(n, len(wanted))
-        kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype
+        kind = np.dtype({"f": "float32", "c": "complex64"}.get(right.dtype.kind, right.dtype))
         if placement.shape != right.shape:
             yield _value(item, f"{output} has the wrong shape.", list(right.shape), list(placement.shape))
         elif np.dtype(placement.dtype).kind != kind.kind:

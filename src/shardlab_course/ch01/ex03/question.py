@@ -57,8 +57,8 @@ QUESTION = Question(
         MECHANISM,
         PlacementItem("alternating", {"S": 3}, target=place((16, 4), HOSTS, (("chip", "host"),)), misconceptions=(
             WrongValues(
-                "order-does-not-matter", "With 'host' first, the hosts are the slow axis: host 0 gets the first eight rows "
-                "and host 1 the rest.", 2, like=place((16, 4), HOSTS, (("host", "chip"),))),
+                "order-does-not-matter", "Host 0 gets the first eight rows and host 1 the rest, as with 'host' first in the "
+                "tuple. Here they have to alternate.", 2, like=place((16, 4), HOSTS, (("host", "chip"),))),
             WrongValues(
                 "tuple-unpacked", "Two entries cut two dimensions. If both axes are in one tuple, a row stays whole.", 2,
                 like=place((16, 4), HOSTS, ("chip", "host"))),

@@ -85,7 +85,7 @@ GATHER_CALLS: tuple[tuple[Any, ...], ...] = (
     (33554432, 4, 4.5e10, 1e-6, False), (33554432, 4, 4.5e10, 1e-6, True), (33554432, 5, 4.5e10, 1e-6, True),
     (33554432, 16, 4.5e10, 1e-6, False), (33554432, 16, 4.5e10, 1e-6, True), (8192, 16, 9e10, 2e-6, False),
     (8192, 16, 9e10, 2e-6, True), (256, 4, 4.5e10, 1e-6, True), (1e9, 2, 9e10, 1e-6, True), (100000, 7, 4.5e10, 1e-6, True),
-    (1e6, 1, 4.5e10, 1e-6, False),
+    (1e6, 1, 4.5e10, 1e-6, False), (1000, 7, 1e5, 1e-6, False), (1000, 7, 1e5, 1e-6, True),
 )  # fmt: skip
 
 QUESTION = Question(

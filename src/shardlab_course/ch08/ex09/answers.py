@@ -103,6 +103,19 @@ def renamed():
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
 
 
+@wrong("-", 3.5)
+def zeros():
+    """Nothing moves either, but no device has its block."""
+
+    def to_heads(mesh, x):
+        def body(block):
+            n = mesh.shape["x"]
+            t, h, k = block.shape
+            return jax.numpy.zeros((n * t, h // n, k), block.dtype) + 0 * block.sum()
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(None, "x"))(x)
+
+
 @wrong("split-and-concat-swapped", 3.5)
 def swapped():
     def to_heads(mesh, x):

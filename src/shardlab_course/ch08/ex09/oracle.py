@@ -15,6 +15,12 @@ def cube(rng: random.Random, n: int) -> tuple[int, int, int]:
     return n * rng.randint(2, 5), n * rng.randint(1, 2), rng.randint(3, 9)
 
 
+def blocks_stay(o: Observed) -> bool:
+    """Whether nothing moves, and every device still has its block."""
+    parts = np.split(o.inputs[0], devices(o), axis=o.case.inputs[0].spec.index("x"))
+    return not o.collectives and each(o, lambda d: parts[d])
+
+
 def split_again(o: Observed) -> bool:
     """Whether the dimension that was cut already is cut once more, and the other one is longer."""
     cut, n = o.case.inputs[0].spec.index("x"), devices(o)

@@ -18,7 +18,7 @@ EXCHANGE = (
         1, when=lambda o: sends_a_part(o, "all-gather")),
     WrongValues(
         "only-renamed", "Nothing moved. out_specs says where blocks lie, and does not bring them there.",
-        1, when=lambda o: not o.collectives, breaks=True),
+        1, when=of.blocks_stay, breaks=True),
     WrongValues("split-and-concat-swapped", OTHER_WAY_ROUND, 2, when=of.split_again),
     WrongProgram("split-and-concat-swapped", OTHER_WAY_ROUND, 2, error="to be divisible"),
     WrongCost(

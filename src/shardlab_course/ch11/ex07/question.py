@@ -33,13 +33,15 @@ FITTING = (
     WrongValues(
         "exact-fit-refused", "Arrays of exactly `room` bytes in all fit.", 2, like=of.fitting_with(of.whole, exact=False)),
     WrongValues(
-        "others-forgotten", "The arrays that a change does not touch stay in memory, and also need room.", 2,
+        "others-forgotten", "Too many changes fit. Perhaps only the arrays that change are counted: those that a change "
+        "does not touch stay in memory, and also need room.", 2,
         like=of.fitting_with(lambda held, after: sum(after.values()))),
     WrongValues(
         "left-taken-for-saved", "`changes` has the bytes that an array takes afterwards, not the bytes that are saved.", 2,
         like=of.fitting_with(lambda held, after: sum(held.values()) - sum(after.values()))),
     WrongValues(
-        "counted-twice", "An array that changes was counted twice, before and after. Count only its new size.", 2,
+        "counted-twice", "Here no change ever fits. Perhaps an array that changes is counted twice, before and after: count "
+        "only its new size.", 2,
         like=of.fitting_with(lambda held, after: sum(held.values()) + sum(after.values()))),
     WrongValues(
         "largest-alone", "It is not enough that each array fits. They are all in memory at the same time.", 1,

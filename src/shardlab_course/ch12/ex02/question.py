@@ -38,7 +38,7 @@ SCATTER = (
         2, when=lambda o: next_door(o, product(*o.inputs))),
     WrongValues(
         "same-chunk-everywhere", "Terms of different chunks are added to one sum. Which chunk is due depends on axis_index, "
-        "and on the direction in which sums travel.", 2, when=of.mixed),
+        "on the direction in which sums travel, and on how many hops they have made.", 2, when=of.mixed),
     WrongValues(
         "term-counted-twice", "Some sum has a device's term twice: n terms need n - 1 additions.", 2,
         when=lambda o: of.miscounted(o, 1)),

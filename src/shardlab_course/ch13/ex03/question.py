@@ -61,8 +61,9 @@ PENCIL = (
     CUT,
     WrongValues(
         "specs-of-the-input",
-        "The dimensions are in another order, or out_specs does not describe how the blocks are arranged. After both "
-        "exchanges dimension 0 is whole, 1 is cut over x and 2 over y.", 2, when=of.put_together_otherwise),
+        "The dimensions are in another order, an exchange is missing, or out_specs does not describe how the blocks are "
+        "arranged. After both exchanges dimension 0 is whole, 1 is cut over x and 2 over y.", 2,
+        when=of.put_together_otherwise),
     WrongCost(
         "another-route",
         "The transform is P('y', None, 'x'), as after an exchange over x first; the exercise asks for P(None, 'x', 'y'), "

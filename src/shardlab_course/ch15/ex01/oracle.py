@@ -226,7 +226,7 @@ def own_token_numbers(o: Observed) -> bool:
 
 def first_loss_is(o: Observed, *losses: float) -> bool:
     """Whether the first of the five losses is one of these numbers on every device."""
-    return all(any(np.isclose(block.flat[0], x, rtol=2e-4) for x in losses) for _, _, block in o.shards[0])
+    return all(any(np.isclose(block.flat[0], x, rtol=2e-5) for x in losses) for _, _, block in o.shards[0])
 
 
 def right_losses(o: Observed) -> bool:

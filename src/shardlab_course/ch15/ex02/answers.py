@@ -110,6 +110,21 @@ def never_none():
         return [devices // min(fits)[1], min(fits)[1]]
 
 
+@wrong("-", 12)
+def third_of_a_pair():
+    """An index past the end of a tuple, where something fits."""
+
+    def choose(devices, memory, batch, length, depth, layers, vocabulary):
+        fits = []
+        for model in range(1, devices + 1):
+            if devices % model or batch % (devices // model):
+                continue
+            held, *moved = costs(devices // model, model, batch, length, depth, layers, vocabulary)
+            if held <= memory:
+                fits.append((sum(moved), model))
+        return [devices // min(fits)[2], min(fits)[1]] if fits else None
+
+
 @wrong("memory-ignored", 12)
 def no_memory():
     def choose(devices, memory, batch, length, depth, layers, vocabulary):

@@ -99,7 +99,7 @@ CHOICE = (
         1, like=partial(of.choice, below=True)),
     WrongProgram(
         "nothing-fits", "If no mesh fits, there is nothing to take the smallest of: return None.",
-        3, error="empty sequence|argument is empty|empty iterable|index out of range"),
+        3, error="empty sequence|argument is empty|empty iterable|list index out of range"),
     WrongValues(
         "uneven-batch", "A batch that the data axis does not divide cannot be cut over it.",
         1, like=lambda *given: _uneven(*given)),

@@ -115,7 +115,13 @@ def scaled_loss(o: Observed) -> bool:
     """Whether loss and gradients are right but for one factor, that of a mean taken over another number."""
     loss, found = piped(*wide(o))
     ratio = float(o.shards[0][0][2]) / float(loss)
-    return not math.isclose(ratio, 1, rel_tol=1e-3) and agrees(o, (loss * ratio, found * ratio), 1e-3 * max(1.0, ratio))
+    near = 1e-3 * np.abs(found).max()
+    return (
+        bool(ratio)
+        and not math.isclose(ratio, 1, rel_tol=1e-3)
+        and loss_is(o, float(loss) * ratio)
+        and all(np.shape(found[at]) == b.shape and np.abs(b / ratio - found[at]).max() < near for _, at, b in o.shards[1])
+    )
 
 
 def scaled_gradient(o: Observed) -> bool:

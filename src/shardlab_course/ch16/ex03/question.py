@@ -32,8 +32,8 @@ APPEND = (
         "every-device-writes", "Every device wrote the new vectors. A start that lies outside of a block is moved inside, "
         "so a device without this position has to write back what was there.", 2, when=of.every_block_written),
     WrongValues(
-        "edge-of-a-block", "Inside a block the position is right, but not at a block's first or last place, or just behind "
-        "it. A block of m positions has the places 0 to m - 1.", 2, when=of.only_at_edges, breaks=True),
+        "edge-of-a-block", "The position asked for here is right, but a block's first or last place, or the one behind it, "
+        "is not. A block of m positions has the places 0 to m - 1.", 2, when=of.only_at_edges, breaks=True),
     WrongCost(
         "communicates-for-nothing", "Something moved. The device that has the position also has the new vectors, so no "
         "byte has to move.", 2, when=lambda o: o.price > 0),

@@ -32,7 +32,7 @@ ATTEND = (
         "exponentials are 0. Each row has a maximum of its own.", 2, when=of.one_for_all),
     WrongValues(
         "unfilled-maximum", "Positions that are not filled took part in the maximum. If such a score is much larger than "
-        "the others, all exponentials are 0. Mask before you take the maximum.", 2, when=of.unfilled),
+        "the others, all exponentials are 0. Mask with -inf before you take the maximum.", 2, when=of.unfilled),
     WrongValues(
         "empty-block", "A device without a single filled position has the maximum -inf, and -inf - (-inf) is not a number. "
         "Subtract a maximum over all devices.", 3, when=of.empty),

@@ -102,6 +102,16 @@ def three_from_each():
         return chosen(together(values), together(ids))
 
 
+@wrong("-", 0)
+def three_of_enough():
+    """Enough candidates, of which three are taken."""
+
+    @on_parts
+    def top_four(part):
+        values, ids = of_part(part, 4)
+        return tuple(a[:, :3] for a in chosen(together(values), together(ids)))
+
+
 @wrong("own-part-only", 0)
 def alone():
     top_four = on_parts(of_part, check_vma=False)

@@ -21,7 +21,7 @@ SUM = (
         "scale-fixed", "A scale does not follow the numbers, so it is wrong for much smaller or much larger ones. Compute "
         "each scale from the largest magnitude.", 3, when=of.scale_fixed, breaks=True),
     WrongValues(
-        "cut-off", "Numbers were cut off towards zero. Round to the nearest before you convert to int8.", 3,
+        "cut-off", "Numbers were cut off or rounded down. Round to the nearest before you convert to int8.", 3,
         when=of.truncated),
     WrongValues(
         "range-divided", "The scale is so large that int8 holds the sum of all devices. Then the error of each part grows "

@@ -113,6 +113,20 @@ def without_a_maximum():
         return y / z[:, None]
 
 
+@wrong("-", 5)
+def divided_by_a_factor_of_zero():
+    """No query gets a number, whatever its scores are."""
+
+    def blockwise(mesh, Q, K, V):
+        m, z, y = 0 * Q[:, 0] - 1e30, 0 * Q[:, 0], 0 * Q
+        for at in range(0, len(K), 64):
+            s = Q @ K[at : at + 64].T / Q.shape[1] ** 0.5
+            new = jnp.maximum(m, s.max(1))
+            e, old = jnp.exp(s - new[:, None]), jnp.exp(m - new)
+            m, z, y = new, z / old + e.sum(1), y * old[:, None] + e @ V[at : at + 64]
+        return y / z[:, None]
+
+
 @wrong("never-divided", 5)
 def undivided():
     def blockwise(mesh, Q, K, V):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shardlab_course.ch17.shared import IN_PARTS, LINE, MESHES
-from shardlab_judge.cases import Case, Input
+from shardlab_judge.cases import Case, Input, Observed
 from shardlens import Axes
 
 BLOCK = 64
@@ -104,3 +104,13 @@ def draw_merge(rng: random.Random) -> Case:
 def draw_blocks(rng: random.Random) -> Case:
     """As many keys as make several blocks."""
     return IN_PARTS(LINE, BLOCK * rng.randint(7, 12), rng.randint(5, 12))
+
+
+def overflowed(o: Observed) -> bool:
+    """Whether those queries got no numbers for which float32 does not hold an exponential: its logarithm may be 88.7."""
+    Q, K, _ = (array.astype(np.float64) for array in o.inputs)
+    largest = (Q @ K.T / np.sqrt(Q.shape[1])).max(1)
+    lost = np.zeros(len(Q), bool)
+    for _, (rows, *_), block in o.shards[0]:
+        lost[rows] |= ~np.isfinite(block).all(1)
+    return bool(lost.any() and lost[largest > 89].all() and not lost[largest < 82].any())

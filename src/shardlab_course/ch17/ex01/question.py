@@ -13,7 +13,6 @@ from shardlab_course.ch17.shared import (
     UNSEEN,
     WIDE,
     attention,
-    overflowed,
     scores_bytes,
     states,
     without_root,
@@ -50,7 +49,7 @@ BLOCKWISE = (
     WrongValues(
         "no-maximum-subtracted", "Some values are not numbers: float32 cannot hold exp(100). In every exponent, "
         "subtract the largest score so far.", 2,
-        when=overflowed),
+        when=of.overflowed),
     WrongCost(
         "all-scores-at-once", "A device made the scores of its queries against all keys in one array. Its bytes grow with "
         "the square of the sequence.", 3, when=lambda o: o.largest >= scores_bytes(o)),
