@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import json
+import weakref
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -38,6 +39,7 @@ class Record:
     def __init__(self, parts: Path, root: Path) -> None:
         self._root = root
         self._lines = coverage.CoverageData(no_disk=True)
+        weakref.finalize(self, self._lines.close, force=True)  # Python 3.13 warns of a database that is left open
         self.tests: dict[str, TimedTest] = {}
         self._users: dict[str, set[str]] = defaultdict(set)
         self._known: dict[str, Mapping[int, set[str]]] = {}
@@ -47,6 +49,7 @@ class Record:
                 read = coverage.CoverageData(str(path))
                 read.read()
                 self._lines.update(read)
+                read.close(force=True)
 
     def _read(self, kept: Mapping[str, Mapping[str, Mapping[str, object]]]) -> None:
         seconds = {name: float(str(spent)) for name, spent in kept["seconds"].items()}
