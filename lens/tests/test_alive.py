@@ -123,4 +123,6 @@ def test_beside_the_compiler_for_tpu(name: str) -> None:
     large = jax.tree.map(lambda a: spec(OVER, tuple(16 * n if n > 100 else n for n in a.shape), *a.sharding.spec), args)
     program = lens.inspect(f, *large, target="v5e:2x4")
     found, memory = temporaries(program.hlo).bytes, program.memory
-    assert 0.6 * memory.temp - 2**18 <= found <= 1.4 * memory.temp + memory.output - memory.alias + 2**18
+    # In the gradient XLA for TPU of JAX 0.12 adds one output up beside its terms, JAX 0.10's in place; no text says which.
+    beside = memory.output if jax.__version_info__ >= (0, 12) else 0
+    assert 0.6 * memory.temp - beside - 2**18 <= found <= 1.4 * memory.temp + memory.output - memory.alias + 2**18
