@@ -11,7 +11,7 @@ import nbformat
 
 from shardlab_course.editions import edition
 from shardlab_grader.nbgrader.course import Course
-from shardlab_grader.releases.release import revalue
+from shardlab_grader.releases.release import Release, revalue
 from shardlab_grader.term import extensions
 from shardlab_grader.term.settings import Settings
 
@@ -85,6 +85,7 @@ def due(course_dir: pathlib.Path, settings: Settings, assignment: str) -> Pendin
 
     Where the common deadline is another one in the settings, it is for `settings` to move all of them.
     """
+    Release.load(course_dir, assignment)  # which says what of it is lost or damaged, before anything reads it
     course, change = Course(course_dir), pending(course_dir, settings, assignment)
     come = [one for one in change.unknown if course.folder("submitted", assignment, one).exists()]
     for one in come:
