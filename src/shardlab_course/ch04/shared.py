@@ -96,10 +96,9 @@ def summed_early(o: Observed) -> bool:
     return same(o, product(np.sum(np.split(a, n, axis=1), axis=0), np.sum(np.split(b, n, axis=0), axis=0)))
 
 
-def times(o: Observed, factor: Callable[[int], float]) -> bool:
-    """Whether every value is `factor(n)` times the right one, for n devices along some mesh axis."""
-    counts = {n for _, n in o.case.axes if n > 1}
-    return any(same(o, factor(n) * product(*o.inputs)) for n in counts)
+def times(o: Observed) -> bool:
+    """Whether every value is n times the right one, for n devices along some mesh axis."""
+    return any(same(o, n * product(*o.inputs)) for _, n in o.case.axes if n > 1)
 
 
 def diagonal(o: Observed) -> bool:
@@ -127,7 +126,7 @@ def scattered(o: Observed, dimension: int) -> bool:
 
 
 PROMISE = WrongProgram(
-    "promise-not-proved", "out_specs promises equal copies, but the type still varies over one axis. Name that axis in "
+    "promise-not-proved", "out_specs promises equal copies, but the type still varies over an axis. Name that axis in "
     "out_specs, gather with to='invarying', or sum the partial products.",
     2, error="can't be statically inferred")  # fmt: skip
 PARTIAL = WrongValues(
@@ -139,8 +138,8 @@ DIAGONAL = WrongValues(
     "diagonal-blocks", "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
     "computed the others.", 1, when=diagonal)  # fmt: skip
 ONE_AXIS = WrongProgram(
-    "axis-for-both-dimensions", "out_specs names x for both dimensions. That would be only the blocks (i, i) of C, and no "
-    "device would hold the others.", 1, error="DuplicateSpecError")  # fmt: skip
+    "axis-for-both-dimensions", "A spec names one axis for both dimensions. As out_specs it would mean only the blocks "
+    "(i, i) of C, and no device would hold the others.", 1, error="DuplicateSpecError")  # fmt: skip
 LEFT = WrongProgram(
     "left-to-the-compiler",
     "XLA chose what moves here. It does so for `A @ B` alone, for constraints, and for in_specs that differ from the "
@@ -154,9 +153,9 @@ BOTH = WrongCost(
     when=gathers_both)  # fmt: skip
 TWICE = WrongValues(
     "reduces-whole-products",
-    "All devices along an axis held the same blocks, and these were summed. So the product came out n times too large, "
-    "where n is the number of these devices.",
-    2, when=lambda o: times(o, lambda n: n))  # fmt: skip
+    "The product is n times too large, where n is the number of devices along an axis. Perhaps all of them held the same "
+    "product, and these were summed.",
+    2, when=times)  # fmt: skip
 BLOCKS = WrongProgram(
     "blocks-do-not-fit",
     "The block of A has too few columns for all rows of B. Gather A's columns first (axis=1 and tiled=True, or the blocks "

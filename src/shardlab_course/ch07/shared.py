@@ -65,20 +65,16 @@ def by_place(o: Observed) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def gathers(o: Observed, whole: bool) -> bool:
-    """Whether something is gathered: as much as a block has, or only what blocks were reduced to."""
+    """Whether something is gathered: as much as the blocks have together, or only what they were reduced to."""
     block = o.inputs[0].nbytes // math.prod(size for _, size in o.case.axes)
-    return any(c.kind == "all-gather" and (c.payload_bytes > block) == whole for c in o.collectives)
+    gathered = [c for c in o.collectives if c.kind == "all-gather"]
+    return any((c.payload_bytes >= block * math.prod(devices(o, axis) for axis in c.axes)) == whole for c in gathered)
 
 
 def whole_blocks(o: Observed) -> bool:
     """Whether an all-reduce adds up as many bytes as a block has."""
     block = o.inputs[0].nbytes // math.prod(size for _, size in o.case.axes)
     return any(c.kind == "all-reduce" and c.payload_bytes >= block for c in o.collectives)
-
-
-def finite(o: Observed) -> bool:
-    """Whether all values are numbers."""
-    return all(np.isfinite(block).all() for _, _, block in o.shards[0])
 
 
 PROMISE = WrongProgram(

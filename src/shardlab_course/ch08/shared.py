@@ -154,7 +154,7 @@ SUMS = WrongCost(
 KEPT = WrongValues(
     "dimension-of-devices-kept",
     "A device's block of the terms has shape (1, I, J). Its term is block[0], and the sum has no such dimension.",
-    1, when=lambda o: rank(o) == 3)  # fmt: skip
+    1, when=lambda o: rank(o) == 3 and o.placements[0].shard_shape[0] == 1)  # fmt: skip
 
 TOO_MANY = WrongCost(
     "one-hop-too-many", "n - 1 hops bring every block to every device. One more hop brings a block that is there already.",
@@ -180,7 +180,7 @@ GATHER = (
     TOO_MANY,
     WrongCost(
         "sends-all-it-has",
-        "The whole buffer travels, with blocks that the next device already has. Only the block that came last is new.",
+        "A hop carries more than one block, perhaps the whole buffer. Only the block that came last is new.",
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0].nbytes // rings.devices(o)),
     WrongCost(
         "its-number-travels-too",

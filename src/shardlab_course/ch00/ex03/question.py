@@ -57,8 +57,8 @@ PRODUCT = (
         "a-turned-into-columns", "A lies in rows, and rows of C are made from rows of A. Cutting A into columns sends "
         "most of it to other devices.", 3, when=turned),
     WrongCost(
-        "gathers-to-be-safe", "All rows are asked for on every device, so all rows of A are sent to every device, and "
-        "every device does all the work.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
+        "gathers-to-be-safe", "All rows of A are sent to every device, and every device does all the work. Perhaps all "
+        "rows of C are asked for on every device.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
     WrongCost(
         "gathers-and-cuts", "All rows of A are sent to every device, and then each device uses only the rows that it had "
                             "before.", 3,

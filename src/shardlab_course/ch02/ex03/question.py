@@ -35,7 +35,7 @@ CROSSOVER = (
         "hop-for-array", "That fills one hop. A hop carries one shard, and the array has n shards.", 1,
         like=lambda n, bandwidth, latency: bandwidth * latency),
     WrongValues(
-        "both-links-counted", "A hop uses one link in one direction. A second direction does not make it faster.", 2,
+        "both-links-counted", "This is twice too large. Perhaps you counted both directions, but a hop uses one.", 2,
         like=lambda n, bandwidth, latency: 2 * n * bandwidth * latency),
     WrongValues(
         "hops-for-shards", "Compare the latencies of all hops with the bytes of all hops. The number of hops is on both "

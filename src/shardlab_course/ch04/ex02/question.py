@@ -29,8 +29,8 @@ from shardlab_course.ch04.shared import (
     program,
     right,
     summed_over,
-    times,
 )
+from shardlab_course.shared.products import product, same
 from shardlab_judge.question import Question, WrongValues
 
 OVER_Y = WrongValues(
@@ -39,8 +39,8 @@ OVER_Y = WrongValues(
     1, when=lambda o: not right(o) and summed_over(o) == {"y"})  # fmt: skip
 MEAN = WrongValues(
     "mean-instead-of-sum",
-    "pmean divides the sum by the number of devices. The terms of a matrix product are added, not averaged.",
-    1, when=lambda o: times(o, lambda n: 1 / n))  # fmt: skip
+    "All values are divided by the number of devices along x, as pmean does. The terms of a matrix product are added, not "
+    "averaged.", 1, when=lambda o: same(o, product(*o.inputs) / dict(o.case.axes)["x"]))  # fmt: skip
 CASE_4 = (DIAGONAL, ONE_AXIS, BOTH, SWAPPED)
 
 QUESTION = Question(

@@ -68,7 +68,7 @@ INSIDE = (
         "everything.", 1,
         when=lambda o: not o.collectives and not of.cut_output(o)),
     WrongCost(
-        "output-by-columns", "The output is also cut along z. The question asks only for its batch over 'data'.", 2,
+        "output-by-columns", "The output is cut along z. The question asks only for its batch over 'data'.", 2,
         when=lambda o: of.output_parts(o)[1] > 1),
     WrongCost(
         "batch-over-all", "The batch of the output is cut over both axes. The question asks for 'data' only: the devices "

@@ -67,7 +67,7 @@ LATE = (
         2, when=lambda o: "x" in o.terms[0]),
     WrongCost(
         "joins-sharded-dimensions",
-        "Putting matrices side by side along a sharded dimension moves their blocks to other devices.",
+        "Blocks move to other devices. Perhaps matrices were put side by side along a sharded dimension.",
         3, when=lambda o: sends_a_part(o, "all-to-all")),
     GATHERED_TERMS,
 )  # fmt: skip

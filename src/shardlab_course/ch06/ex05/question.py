@@ -16,8 +16,8 @@ PORTED = (
     AMBIGUOUS,
     WrongCost(
         "constraint-deleted",
-        "Every device has all rows of the output. Either X was never cut, because its constraint was deleted with the "
-        "error, or the program asks for the last product whole.", 2, when=lambda o: lies(o, ())),
+        "Every device has all rows of the output. Perhaps X was never cut, because its constraint was deleted with the "
+        "error. Perhaps the program asks for the last product whole.", 2, when=lambda o: lies(o, ())),
     WrongCost(
         "resharded-at-the-end",
         "All rows were computed and added up on every device, and cut afterwards. Cut X first.",
@@ -29,7 +29,7 @@ PORTED = (
         2, when=weight_gathered),
     WrongCost(
         "whole-batch-everywhere",
-        "X was cut too late, or never: every device worked on all rows, and threw most of them away.",
+        "Every device did more work than its own rows need. Perhaps X was cut too late, or never.",
         3, when=of.all_rows_worked_on),
 )  # fmt: skip
 

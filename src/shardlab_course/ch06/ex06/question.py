@@ -25,11 +25,11 @@ MANUAL = (
         2, error="can't be statically inferred"),
     WrongValues(
         "mean-for-sum",
-        "pmean is the mean of the terms: the sum comes out divided by the number of devices along x.",
+        "The sum came out divided by the number of devices along x, as pmean does. psum adds the terms.",
         3, when=of.mean_of_terms),
     WrongValues(
         "bias-added-n-times",
-        "The bias is in every device's term, so the sum has it once for each device along x.", 3, when=of.bias_each_time),
+        "The sum has the bias once for each device along x. Perhaps every term has it.", 3, when=of.bias_each_time),
     WrongValues(
         "curved-before-the-sum",
         "The sigmoid of a sum is not the sum of sigmoids: add the terms first.", 3, when=of.curved_terms),

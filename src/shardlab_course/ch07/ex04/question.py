@@ -41,8 +41,8 @@ NORMALIZE = (
         when=of.sums_as_means),
     WrongValues(
         "sum-of-means",
-        "psum of the blocks' mean squares is too large by a factor, the number of devices that share a row. pmean "
-        "divides by this number.", 2,
+        "All values are too small by a factor, the root of the number of devices that share a row. Perhaps mean squares "
+        "were added up by psum; pmean divides by this number.", 2,
         when=lambda o: of.normalized_by(o, lambda blocks, n: np.sqrt(n) * blocks.std((1, 2)))),
     WrongValues(
         "mean-of-variances",
@@ -90,8 +90,8 @@ TEST = (
         "so allow a small difference. The standard deviation is that of each row, as NumPy's std gives it.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     WrongValues(
-        "first-row-compared", "Your test compares only the first row, and another row may be wrong. Compare all of them.",
-        3,
+        "first-row-compared",
+        "Your test decides as if it compared only the first row, and another row may be wrong. Compare all of them.", 3,
         like=lambda x, y: of.is_normalized(x[:1], y[:1])),
     WrongValues("believes-everything", "Your test accepts every array.", 3, like=lambda x, y: True),
     WrongValues(

@@ -58,10 +58,19 @@ def scaled(o: Observed, oracle: Callable[..., np.ndarray]) -> bool:
     return any(same(o, factor * right) for factor in (devices(o), 1 / devices(o)))
 
 
+def words(o: Observed) -> list[int]:
+    """How many words each device has."""
+    return [part.sum() for part in np.split(o.inputs[1], devices(o))]
+
+
+def nothing_by_nothing(o: Observed) -> bool:
+    """Whether some value is 0 / 0, where some device has no word."""
+    return 0 in words(o) and any(np.isnan(block).any() for *_, block in o.shards[0])
+
+
 def own_counts(o: Observed) -> bool:
     """Whether each device divided the sum of all words' losses by the number of its own words."""
-    losses, lengths = o.inputs
-    counts = [part.sum() for part in np.split(lengths, devices(o))]
+    (losses, lengths), counts = o.inputs, words(o)
     total = masked_mean(losses, lengths) * lengths.sum()
     with np.errstate(divide="ignore"):
         return each(o, lambda d: np.asarray(total / counts[d]))
@@ -69,8 +78,7 @@ def own_counts(o: Observed) -> bool:
 
 def nothing_as_one(o: Observed) -> bool:
     """Whether a device without a word counted as one word."""
-    losses, lengths = o.inputs
-    counts = [part.sum() for part in np.split(lengths, devices(o))]
+    (losses, lengths), counts = o.inputs, words(o)
     total = masked_mean(losses.astype(np.float64), lengths) * lengths.sum()
     wrong, right = total / np.maximum(counts, 1).sum(), total / np.sum(counts)
     return 0 in counts and _nearer(o, wrong, right)

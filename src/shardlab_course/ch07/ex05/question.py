@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch07.ex05 import oracle as of
-from shardlab_course.ch07.shared import GATHERS, LINE, MESHES, PARTS, PROMISE, WIDE, drawing, finite
+from shardlab_course.ch07.shared import GATHERS, LINE, MESHES, PARTS, PROMISE, WIDE, drawing
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongValues
@@ -12,8 +12,8 @@ MASKED = (
     PROMISE, LEFT,
     WrongValues(
         "mean-of-means",
-        "You averaged means, so every device, or every sentence, has the same weight, however few words it has. Add up "
-        "sums and counts first, then divide once.", 1, when=of.mean_of_means),
+        "Means were averaged, or added up, so every device, or every sentence, has the same weight, however few words it "
+        "has. Add up sums and counts first, then divide once.", 1, when=of.mean_of_means),
     WrongValues(
         "padding-counted", "All entries were averaged, including the padding after the sentences.", 1,
         like=lambda losses, lengths: losses.mean()),
@@ -35,12 +35,12 @@ MASKED = (
         when=of.own_counts),
     WrongValues(
         "nothing-by-nothing",
-        "A device without a word divides zero by zero. The result is NaN, and so is every sum that contains it. Add up "
-        "first; divide once, at the end.", 2, when=lambda o: not finite(o)),
+        "Some value is NaN. If a device without a word divides zero by zero, the result is NaN, and so is every sum that "
+        "contains it. Add up first; divide once, at the end.", 2, when=of.nothing_by_nothing),
     WrongValues(
         "nothing-counts-as-one",
-        "max(count, 1) stands before the sum over devices, so a device without a word counts as one. Add the counts "
-        "first.", 2, when=of.nothing_as_one),
+        "The count is too large by one for each device without a word. Perhaps max(count, 1) stands before the sum over "
+        "devices. Add the counts first.", 2, when=of.nothing_as_one),
     WrongValues(
         "last-word-too", "A sentence of n words has the positions 0 to n - 1.", 1,
         when=of.last_word_too),

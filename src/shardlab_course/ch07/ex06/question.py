@@ -23,8 +23,8 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 OVERFLOW = WrongValues(
     "no-maximum-subtracted",
-    "Nothing was subtracted, or only a constant. But float32 holds neither exp(100) nor exp(-200). First subtract the row's "
-    "maximum, which is the same on all devices.", 2,
+    "Nothing was subtracted, or nearly the same number in every row. But float32 holds neither exp(100) nor exp(-200). "
+    "First subtract the row's maximum, which is the same on all devices.", 2,
     when=of.constant_subtracted)  # fmt: skip
 PART_OF_ROW = WrongValues(
     "part-of-the-row-summed",
@@ -33,8 +33,8 @@ PART_OF_ROW = WrongValues(
     when=of.sums_a_part)  # fmt: skip
 ONE_MAXIMUM = WrongValues(
     "one-maximum-for-all-rows",
-    "The largest logit of all rows was subtracted. In a row that lies far below it every exponential is zero. Subtract "
-    "the maximum of each row.", 2,
+    "Something near the largest logit of all rows was subtracted. In a row that lies far below it every exponential is "
+    "zero. Subtract the maximum of each row.", 2,
     when=lambda o: of.overflows(o, of.one_maximum))  # fmt: skip
 MEAN = WrongValues(
     "mean-for-maximum",
@@ -45,7 +45,7 @@ SOFTMAX = (
     LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
     WrongValues(
         "pmean-for-psum",
-        "pmean divides the sum by the number of devices along x, so all values are that many times too large.", 2,
+        "All values are too large by a factor, the number of devices along x. Perhaps the sum is a pmean: take psum.", 2,
         when=lambda o: same(o, devices(o) * of.softmax(o.inputs[0].astype(np.float64)))),
     WrongValues(
         "local-softmax",
@@ -74,7 +74,7 @@ LOGSUMEXP = (
     PROMISE, LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
     WrongValues(
         "pmean-for-psum",
-        "pmean divides the sum by the number of devices along x, so the logarithm of that number is missing.", 2,
+        "The logarithm of the number of devices along x is missing. Perhaps the sum is a pmean: take psum.", 2,
         when=of.logarithm_of_mean),
     WrongValues(
         "maximum-forgotten", "What was subtracted before exp has to be added after log.", 2,

@@ -22,8 +22,8 @@ SOLVES = (
         error="TracerArrayConversionError|process_allgather|multihost"),
     WrongValues(
         "block-dimension-lost",
-        "A[0] took the block's first dimension away, so the vectors were set end to end. Put the dimension back with "
-        "[None].", 2,
+        "The vectors were set end to end. Perhaps A[0] took the block's first dimension away. Put the dimension back "
+        "with [None].", 2,
         when=lambda o: shape(o) == (o.inputs[1].size,)),
     WrongCost(
         "one-system-only",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch07.ex08 import oracle as of
-from shardlab_course.ch07.shared import LINE, MESHES, PROMISE, WIDE, drawing, same, shape
+from shardlab_course.ch07.shared import LINE, MESHES, PROMISE, WIDE, drawing, each, same, shape
 from shardlab_course.shared.kinds import KINDS, compilers
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
@@ -58,7 +58,7 @@ BY_COLUMN = (
     WrongValues(
         "best-of-each-device",
         "Each device returned the best of its own columns. The best of all are among them, but nobody compared.", 1,
-        when=lambda o: not o.collectives, breaks=True),
+        when=lambda o: each(o, lambda d: of.candidates(o)[d])),
     WrongCost(
         "scores-gathered",
         "All scores were gathered. A score that is not among the best two of its device cannot be among the best two of "

@@ -29,7 +29,7 @@ REDUCE = (
     *GATHERING, SUMS, KEPT, ROTATION, ENDS,
     WrongCost(
         "sends-all-it-has",
-        "The whole buffer travels, with sums that the next device already has. Only the sum that came last is new.",
+        "A hop carries more than one chunk, perhaps the whole buffer. Only the sum that came last is new.",
         1, when=lambda o: adds_up(o) and rings.largest(o) > o.inputs[0][0].nbytes // rings.devices(o)),
     WrongValues(
         "arrival-order",
@@ -62,7 +62,7 @@ REDUCE = (
         "unfinished-sum-passed-on",
         "Some sums lack terms. Perhaps the first half ends too early, or does not add on every device. Perhaps the second "
         "half ends too early, or forwards a chunk other than the finished one.",
-        2, when=lambda o: bool(np.any(of.tally(o) < 1))),
+        2, when=lambda o: bool(np.any(of.tally(o) == 0))),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -41,7 +41,7 @@ HALO = (
         2, like=lambda x: of.filtered(x, x[0], x[-1])),
     WrongCost(
         "sends-whole-blocks",
-        "More than one row is sent to each side, and only one of them is used. Slice before you send.",
+        "A permute carries more than one row, and only one of them is used. Slice before you send.",
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0][0].nbytes),
 )  # fmt: skip
 

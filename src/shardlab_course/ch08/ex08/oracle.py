@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from shardlab_course.ch08.shared import rank
-from shardlab_course.shared.rings import devices
+import math
+
 from shardlab_judge.cases import Observed
 
 
-def parts_stacked(o: Observed) -> bool:
-    """Whether the output has a dimension more, as long as there are devices, and not that of a device's own block."""
-    shape = o.placements[0].shape
-    return rank(o) == 3 and shape[0] > 1 and devices(o) in shape
+def gathered_as(o: Observed, rank: int) -> bool:
+    """Whether something is gathered, and the output has as many entries as the sum, in another shape of this rank."""
+    shape, due = o.placements[0].shape, o.inputs[0].shape[1:]
+    other = len(shape) == rank and shape not in (due, (1, *due)) and math.prod(shape) == math.prod(due)
+    return "all-gather" in o.kinds and other

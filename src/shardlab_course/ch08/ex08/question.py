@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch08.ex08 import oracle as of
-from shardlab_course.ch08.shared import ROWS, SUMS, TERMS, WHOLE, program, rank, scattered, summed, terms
+from shardlab_course.ch08.shared import ROWS, SUMS, TERMS, WHOLE, program, scattered, summed, terms
 from shardlab_course.shared.manual import LEFT
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -20,7 +20,7 @@ COMPOSE = (
         "gathers-all-terms",
         "Every device collects all terms and adds them itself. That takes n/2 times the bytes of an all-reduce, and n "
         "times its additions.",
-        1, when=lambda o: o.kinds == {"all-gather"}),
+        1, when=lambda o: o.kinds == {"all-gather"} and o.price >= o.inputs[0].nbytes),
     WrongCost(
         "half-an-all-reduce",
         "Every device holds its own part of the sum, and the program ends there. The all-gather is missing.",
@@ -32,11 +32,11 @@ COMPOSE = (
         2, error="must match shard count"),
     WrongValues(
         "gather-not-tiled", "Without tiled=True the gather stacks the devices' parts along a new dimension.",
-        2, when=of.parts_stacked),
+        2, when=lambda o: of.gathered_as(o, 3)),
     WrongValues(
         "gathers-another-dimension",
         "The sum was scattered along one dimension and gathered along another, so the parts do not come together again.",
-        2, when=lambda o: "all-gather" in o.kinds and rank(o) == 2 and o.placements[0].shape != o.inputs[0].shape[1:]),
+        2, when=lambda o: of.gathered_as(o, 2)),
 )  # fmt: skip
 
 QUESTION = Question(
