@@ -100,8 +100,8 @@ def cut(o: Observed, argument: int, dimension: int) -> bool:
 
 PROMISE = WrongProgram(
     "promise-not-proved",
-    "out_specs promises equal copies over an axis over which the type still varies. Either the terms were not added up "
-    "over that axis, or an all_gather lacks to='invarying'.",
+    "out_specs promises equal copies over an axis over which the type still varies. Perhaps a sum over that axis is "
+    "missing, an all_gather lacks to='invarying', or a spec cuts what should be whole.",
     2,
     error="can't be statically inferred",
 )  # fmt: skip

@@ -20,7 +20,8 @@ STEP = (
         "counts twice. (Or you counted two bytes for a number, and float32 has four.)", 1,
         like=of.step_with(reductions=1)),
     WrongValues(
-        "forward-only", "X's gradient is a sum over `model` too, so there is an all-reduce on the way back.", 1,
+        "forward-only", "This is half of the price over `model`. Perhaps the way back is missing: X's gradient is a sum "
+        "over `model` too, so there is an all-reduce on the way back.", 1,
         like=of.step_with(passes=1)),
     WrongValues(
         "one-device-is-not-free", "Along an axis of one device there is nothing to add up, so it costs nothing.", 3,
