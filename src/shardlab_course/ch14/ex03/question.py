@@ -13,8 +13,8 @@ REDUCTION = (
         1, when=lambda o: not o.manual),
     WrongProgram(
         "promise-not-proved",
-        "out_specs promises equal copies, and JAX cannot prove that they are equal: a sum is missing along the axis in "
-        "the message, or all_gather needs to='invarying'.",
+        "out_specs promises equal copies, and JAX cannot prove that they are equal. Perhaps a sum or a gather is missing "
+        "along the axis in the message, or all_gather needs to='invarying'.",
         3, error="can't be statically inferred"),
     WrongValues(
         "one-axis-only",
