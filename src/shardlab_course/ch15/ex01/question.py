@@ -61,8 +61,8 @@ TRAIN = (
         "uphill", "The loss grows, because the weights move along the gradient; subtract it.",
         1, when=lambda o: of.losses_like(o, of.trained(rate=-of.RATE))),
     WrongValues(
-        "sum-instead-of-mean", "The loss is a mean over tokens; on n devices, psum of the devices' means is n times too "
-        "large.",
+        "sum-instead-of-mean", "The first loss is too large by the number of devices along an axis, or in the mesh. Perhaps "
+        "psum added the devices' means: the loss is the mean over all tokens.",
         1, when=of.summed_loss),
     WrongValues(
         "gradients-wrong",
