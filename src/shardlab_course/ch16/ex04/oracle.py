@@ -127,8 +127,10 @@ def some_empty(o: Observed) -> bool:
 
 
 def empty(o: Observed) -> bool:
-    """Whether a device without a filled position made all outputs no numbers."""
-    return some_empty(o) and missing(o, np.inf)
+    """Whether all outputs are no numbers, and some are numbers where every position is filled."""
+    if not (some_empty(o) and missing(o, np.inf) and o.on):
+        return False
+    return not missing(o.on((*o.inputs[:3], np.asarray(o.inputs[1].shape[2], o.inputs[3].dtype))), np.inf)
 
 
 def sent(o: Observed) -> set[int]:

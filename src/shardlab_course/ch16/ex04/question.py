@@ -34,8 +34,8 @@ ATTEND = (
         "unfilled-maximum", "Positions that are not filled took part in the maximum. If such a score is much larger than "
         "the others, all exponentials are 0. Mask with -inf before you take the maximum.", 2, when=of.unfilled),
     WrongValues(
-        "empty-block", "A device without a single filled position has the maximum -inf, and -inf - (-inf) is not a number. "
-        "Subtract a maximum over all devices.", 3, when=of.empty),
+        "empty-block", "A device without a single filled position makes values that are no numbers. Perhaps its maximum is "
+        "-inf, and -inf - (-inf) is not a number: subtract a maximum over all devices.", 3, when=of.empty),
     WrongCost(
         "cache-moved", "Keys or values of the cache were moved. What a device computes from its positions is much "
                        "smaller.", 1,
@@ -47,8 +47,8 @@ ATTEND = (
         "parts-gathered", "Every device received the results of every other. They are only added up, and a psum moves fewer "
         "bytes.", 3, when=of.parts_gathered),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
-        "was not summed over x.", 3, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x. Perhaps "
+        "something was not summed over x.", 3, error="can't be statically inferred"),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -27,8 +27,8 @@ TOP = (
         "logits-gathered", "The logits of the whole vocabulary were moved. Four candidates from each part are enough.", 1,
         when=of.logits_move),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, and the type of what was gathered still varies: "
-        "all_gather needs to='invarying'.", 3, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x. Perhaps "
+        "nothing was gathered over x, or all_gather lacks to='invarying'.", 3, error="can't be statically inferred"),
 )  # fmt: skip
 
 QUESTION = Question(

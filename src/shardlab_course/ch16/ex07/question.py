@@ -45,8 +45,9 @@ ACCEPT = (
         "logits-gathered", "The logits of the whole vocabulary were moved. A device needs the largest of each row, and "
         "which token that is.", 2, when=of.logits_move),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
-        "was made from a device's own logits alone.", 2, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x. Perhaps "
+        "something was made from a device's own logits alone, or a gather lacks to='invarying'.",
+        2, error="can't be statically inferred"),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -33,8 +33,8 @@ SUM = (
         "wide-numbers-sent", "Numbers of more than one byte were sent, and not only scales.", 1,
         when=of.floats_move),
     WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: a scale "
-        "is that of one device, or a gather lacks to='invarying'.", 3, error="can't be statically inferred"),
+        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x. Perhaps a "
+        "scale is that of one device, or a gather lacks to='invarying'.", 3, error="can't be statically inferred"),
 )  # fmt: skip
 
 QUESTION = Question(
