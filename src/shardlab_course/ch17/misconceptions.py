@@ -20,6 +20,6 @@ GATHERED = WrongCost(
     "Pass one block on and merge what it gives.", 1,
     when=lambda o: sends_a_part(o, "all-gather", number=1))  # fmt: skip
 SUMMED = WrongCost(
-    "sums-where-blocks-would-do", "An all-reduce adds up arrays that are mostly zeros. A block that moves to one device "
-    "needs a permute.", 1,
+    "sums-where-blocks-would-do", "An all-reduce carries whole blocks. Perhaps it adds up arrays that are mostly zeros: a "
+    "block that moves to one device needs a permute.", 1,
     when=lambda o: sends_a_part(o, "all-reduce", number=1))  # fmt: skip
