@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from shardlab_course.ch10.ex02 import oracle as of
-from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, promise, times
-from shardlab_course.shared.manual import LEFT
+from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, times
+from shardlab_course.shared.manual import LEFT, promise
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
@@ -27,8 +27,8 @@ GRADIENTS = (
         "gradient of the mean over all samples is an n-th of their sum.",
         2, when=lambda o: _times(o, lambda n: n)),
     WrongValues(
-        "summed-again", "The gradients are n * n times too large. Perhaps they were already summed over the devices, and psum "
-        "added n equal copies of the sum.",
+        "summed-again", "The gradients are n * n times too large. Perhaps they were already summed over the devices, and "
+        "psum added n equal copies of the sum.",
         1, when=lambda o: _times(o, lambda n: n * n)),
     WrongValues(
         "averaged-twice", "The gradients are an n-th of the right ones. Perhaps the mean over devices was taken twice: once "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from shardlab_course.ch10.ex04 import oracle as of
-from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, promise, times
+from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, times
+from shardlab_course.shared.manual import promise
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from shardlab_course.ch15.ex01 import oracle as of
-from shardlab_course.ch15.shared import CARRY, moved, promise
-from shardlab_course.shared.manual import LEFT
+from shardlab_course.ch15.shared import CARRY, moved
+from shardlab_course.shared.manual import LEFT, promise
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 

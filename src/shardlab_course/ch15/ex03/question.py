@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from shardlab_course.ch15.ex03 import oracle as of
-from shardlab_course.ch15.shared import CARRY, moved, promise
-from shardlab_course.shared.manual import LEFT
+from shardlab_course.ch15.shared import CARRY, moved
+from shardlab_course.shared.manual import LEFT, promise
 from shardlab_course.shared.sent import little_beside
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex04 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_course.shared.manual import promise_over_x
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 ATTEND = (
     WrongValues(
@@ -46,9 +47,7 @@ ATTEND = (
     WrongCost(
         "parts-gathered", "Every device received the results of every other. They are only added up, and a psum moves fewer "
         "bytes.", 3, when=of.parts_gathered),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x. Perhaps "
-        "something was not summed over x.", 3, error="can't be statically inferred"),
+    promise_over_x("something was not summed over x.", 3),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlab_course.ch16.ex06 import oracle as of
 from shardlab_course.ch16.ex06 import served
 from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_course.shared.manual import promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
@@ -57,9 +58,7 @@ SERVE = (
         "token-varies", "The type of the chosen token varies over x, and that of the first one does not. Perhaps each "
         "device chose among its own tokens, or a gather lacks to='invarying'.", 3,
         error=r"(?s)scan.*carry.*has type int32\[.*(varying|V:|manual axes)"),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x. Perhaps "
-        "something was not summed over x, or a gather lacks to='invarying'.", 2, error="can't be statically inferred"),
+    promise_over_x("something was not summed over x, or a gather lacks to='invarying'."),
 )  # fmt: skip
 
 QUESTION = Question(

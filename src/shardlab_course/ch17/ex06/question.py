@@ -8,9 +8,9 @@ from shardlab_course.ch17.ex06 import oracle as of
 from shardlab_course.ch17.misconceptions import GATHERED, NO_NUMBERS, OPEN
 from shardlab_course.ch17.shared import LINE, WIDE
 from shardlab_course.shared import rings
-from shardlab_course.shared.manual import LEFT
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Check, Question, WrongCost, WrongValues
 
 LAYER = (
     LEFT,
@@ -58,9 +58,7 @@ LAYER = (
     WrongCost(
         "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. "
         "`next_block` makes only the half that is seen.", 2, when=of.all_multiplied, letters="F"),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x. Perhaps "
-        "something was not summed over x.", 2, error="can't be statically inferred"),
+    promise_over_x("something was not summed over x."),
 )  # fmt: skip
 
 QUESTION = Question(
