@@ -32,7 +32,8 @@ ACCEPT = (
         "numbers-added", "Two parts have the same largest logit, and the numbers of both tokens were added.", 2,
         like=of.numbers_added),
     WrongValues(
-        "own-token-counted", "The target's own token was counted as an accepted proposal.", 1, like=of.own_token_counted),
+        "own-token-counted", "The count is one too large. Perhaps the target's own token was counted as an accepted "
+        "proposal.", 1, like=of.own_token_counted),
     WrongValues(
         "another-row", "The token comes from the row before or after the right one. Row t is what the target says after t "
         "proposals.", 3, when=of.another_row),
