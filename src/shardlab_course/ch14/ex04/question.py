@@ -14,7 +14,8 @@ START = (
         "make_array_from_process_local_data.",
         2, error="not the same on each process"),
     WrongValues(
-        "weights-by-host", "Each process made its own weights, so the copies that the array promises are not equal.",
+        "weights-by-host", "The array of weights promises equal copies, and they are not equal. Perhaps each process made "
+        "its own weights.",
         1, when=lambda seen: not seen.returned[0]["weights"].copies),
     WrongValues(
         "same-rows-on-every-host",
