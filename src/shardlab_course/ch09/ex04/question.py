@@ -27,11 +27,11 @@ SHARE = (
 BLOCK = (
     LEFT,
     WrongValues(
-        "bias-on-every-device", "Every device adds b2 before the sum, so the output contains it n times.", 2,
-        when=of.block_bias_each),
+        "bias-on-every-device", "The output contains b2 n times, for n devices. Perhaps every device adds it before the "
+        "sum.", 2, when=of.block_bias_each),
     WrongValues(
-        "residual-on-every-device", "Every device adds X before the sum, so the output contains the residual n times. Add "
-        "your own tokens after the sum.", 2, when=of.residual_each),
+        "residual-on-every-device", "The output contains X n times, for n devices. Perhaps every device adds it before the "
+        "sum: add your own tokens after the sum.", 2, when=of.residual_each),
     WrongValues(
         "residual-forgotten", "The output is that of the MLP alone. Add X to it.", 1, when=of.residual_forgotten),
     WrongValues(

@@ -28,8 +28,8 @@ HALVES = re.compile(r"\bb?f16\[")
 DESIGN = (
     WrongCost(
         "times-the-devices",
-        "The step is too long by a factor, the number of devices along an axis or in the mesh. That happens when a summed "
-        "gradient is summed again, or when a mean over a block is used as the mean over the batch.",
+        "The step is too long by a factor, the number of devices along an axis or in the mesh. Perhaps a summed gradient is "
+        "summed again, or a mean over a block is used as the mean over the batch.",
         1, when=lambda o: any(_agrees(o, factor) for factor in sizes(o))),
     WrongCost(
         "uphill-or-short", "The step should be minus 0.1 times the gradient of the mean squared error. Yours is too short, "
