@@ -11,11 +11,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 RATIO = (
     WrongValues(
-        "saves-communication",
-        "An all-reduce is a reduce-scatter and an all-gather. Both are still here, in two places.",
-        1,
-        like=lambda got: isinstance(got, float | int) and got < 1,
-    ),
+        "saves-communication", "An all-reduce is a reduce-scatter and an all-gather. Both are still here, in two places.", 1,
+        like=lambda got: isinstance(got, float | int) and got < 1),
     WrongValues(
         "gather-comes-on-top", "The all-gather is not an extra: the all-reduce has lost its second half.", 1, like=1.5),
 )  # fmt: skip

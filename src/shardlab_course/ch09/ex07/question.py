@@ -32,11 +32,8 @@ STEP = (
 )  # fmt: skip
 BEST = (
     WrongValues(
-        "always-data",
-        "Not always. Where weights are large and tokens few, it saves more to cut the weights.",
-        1,
-        like=lambda t, d, f, n: [n, 1],
-    ),
+        "always-data", "Not always. Where weights are large and tokens few, it saves more to cut the weights.", 1,
+        like=lambda t, d, f, n: [n, 1]),
     WrongValues(
         "always-model", "Not always. Where there are many tokens, it saves more to cut them.", 1,
         like=lambda t, d, f, n: [1, n]),
