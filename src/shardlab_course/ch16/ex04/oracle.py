@@ -144,8 +144,11 @@ def cache_moves(o: Observed) -> bool:
 
 
 def scores_move(o: Observed) -> bool:
-    """Whether the scores of all positions are brought together."""
-    return o.inputs[1].nbytes // o.inputs[1].shape[-1] in sent(o)
+    """Whether the scores of all positions are gathered; what n devices make may be as large, but not as long."""
+    *_, length, width = o.inputs[1].shape
+    size = o.inputs[1].nbytes // width
+    gathered = (c for c in o.collectives if c.kind == "all-gather" and c.payload_bytes == size)
+    return any(size not in parts(o) or length in c.shape for c in gathered)
 
 
 def parts(o: Observed) -> list[int]:
