@@ -92,7 +92,8 @@ CHOICE = (
         "tie", "If two meshes move the same, return the one with the smaller model.",
         3, like=lambda *given: _busier(*given, largest=False)),
     WrongValues(
-        "embedding-cut", "A device holds the embedding whole, and its gradient is as large. These costs cut it over model.",
+        "embedding-cut", "A device holds the embedding whole, and its gradient is as large. Perhaps these costs cut it over "
+        "model.",
         2, like=partial(of.choice, all_cut=True)),
     WrongValues(
         "exact-fit-refused", "A mesh also fits if it needs exactly the bytes that there are: at most, not less than.",
