@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from shardlab_course.shared.manual import promise
 from shardlab_judge.cases import Case, Observed, axes
-from shardlab_judge.question import WrongCost, WrongProgram
+from shardlab_judge.question import WrongCost
 from shardlens import Axes, Spec
 
 COLUMNS: Spec = (None, "model")
@@ -98,13 +99,9 @@ def cut(o: Observed, argument: int, dimension: int) -> bool:
     return len(spec) > dimension and spec[dimension] is not None
 
 
-PROMISE = WrongProgram(
-    "promise-not-proved",
-    "out_specs promises equal copies over an axis over which the type still varies. Either the terms were not added up "
-    "over that axis, or an all_gather lacks to='invarying'.",
-    2,
-    error="can't be statically inferred",
-)  # fmt: skip
+PROMISE = promise(
+    "out_specs promises equal copies over an axis over which the type still varies. Perhaps a sum over that axis is "
+    "missing, an all_gather lacks to='invarying', or a spec cuts what should be whole.")  # fmt: skip
 INPUT_CUT = WrongCost(
     "input-cut", "X is cut. So either X or a weight has to be sent before a product, or Y is left in pieces.", 2,
     letters="SHF", when=lambda o: cut(o, 0, 0) or cut(o, 0, 1))  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from shardlab_course.shared.agreement import Arrays, agrees, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
-from shardlab_judge.question import Misconception, WrongCost, WrongProgram
+from shardlab_judge.question import Misconception, WrongCost
 from shardlens import Axes, Spec
 
 LINE, PLANE, TALL = axes(data=8), axes(data=4, model=2), axes(data=2, model=4)
@@ -76,11 +76,6 @@ def gathers_an_argument(o: Observed) -> bool:
     cut = [x.shape for x, given in zip(o.inputs, o.case.inputs) if any(given.spec)]
     made = {tuple(sorted(shape)) for c in o.collectives if c.kind == "all-gather" for _, shape in c.arrays}
     return any(tuple(sorted(part)) in made for shape in cut for part in (shape, shape[1:]) if len(part) > 1)
-
-
-def promise(cause: str, hint: int = 2) -> Misconception:
-    """The promise of equal copies that JAX could not prove, with the cause that this exercise gives it."""
-    return WrongProgram("promise-not-proved", cause, hint, error="can't be statically inferred")
 
 
 def gathers(cause: str) -> Misconception:

@@ -162,7 +162,8 @@ GRADIENTS = (
         "yourself.",
         2, when=own_parts),
     WrongValues(
-        "eight-devices", "That divides by 8 on every mesh. The number of devices is axis_size('data').",
+        "eight-devices", "The gradients are too small by the same factor as if they were divided by 8. Perhaps they are: "
+        "the number of devices is axis_size('data').",
         2, when=lambda o: not right(o) and times(o, lambda n: n / 8)),
     WrongValues(
         "whole-for-slices",
@@ -170,7 +171,8 @@ GRADIENTS = (
         "their sum.",
         2, when=stacked),
     WrongValues(
-        "averaged-twice", "The mean over devices was taken twice.", 2, when=lambda o: times(o, lambda n: 1 / n)),
+        "averaged-twice", "The gradients are an n-th of the right ones. Perhaps the mean over devices was taken twice.",
+        2, when=lambda o: times(o, lambda n: 1 / n)),
     WrongCost(
         "gradients-whole", "Every device ends with whole gradients, which take n times the memory of its own rows.",
         1, when=lambda o: any(b.shape == w.shape for s, w in zip(o.shards, o.placements) for _, _, b in s)),

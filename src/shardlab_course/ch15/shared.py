@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from shardlab_judge.cases import Observed
-from shardlab_judge.question import Misconception, WrongProgram
 
 ROWS, COLUMNS, WHOLE = ("data", None), (None, "data"), (None, None)
 
@@ -25,11 +24,6 @@ def moved(o: Observed, kind: str) -> list[tuple[int, ...]]:
 
 CARRY = r"(?s)carry.*manual axis types do not match"
 "In the error of a loop: what comes out varies over other mesh axes than what went in."
-
-
-def promise(cause: str, hint: int = 2) -> Misconception:
-    """The promise of equal copies that JAX could not prove, with the cause that this exercise gives it."""
-    return WrongProgram("promise-not-proved", cause, hint, error="can't be statically inferred")
 
 
 def sizes(o: Observed) -> tuple[int, ...]:

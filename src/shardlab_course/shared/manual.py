@@ -1,4 +1,4 @@
-"""What chapters 7 to 12 and 15 say of programs that are to be written with `jax.shard_map`, and are not, or not wholly."""
+"""What chapters from 7 on say of programs in `jax.shard_map`, and of those that should be in it and are not wholly."""
 
 from __future__ import annotations
 
@@ -12,3 +12,13 @@ LEFT = WrongProgram(
     1,
     when=lambda o: not o.manual,
 )
+
+
+def promise(cause: str, hint: int = 2) -> WrongProgram:
+    """The promise of equal copies that JAX could not prove, with the cause that an exercise gives it."""
+    return WrongProgram("promise-not-proved", cause, hint, error="can't be statically inferred")
+
+
+def promise_over_x(likely: str, hint: int = 2) -> WrongProgram:
+    """The same of copies over x, with the likely reason."""
+    return promise(f"out_specs promises equal copies over x, but the output's type varies over x. Perhaps {likely}", hint)

@@ -44,18 +44,11 @@ FIRST_WHOLE = WrongCost(
     "first-left-whole", "A device needs only the columns of a first weight that belong to its hidden units. If that weight "
     "is left whole, it takes n times the memory.", 2, letters="MF", when=of.first_whole)  # fmt: skip
 WEIGHTS_WHOLE = WrongCost(
-    "weights-whole",
-    "No weight is cut, so every device holds and computes everything.",
-    1,
-    when=of.weights_whole,
-)  # fmt: skip
+    "weights-whole", "No weight is cut, so every device holds and computes everything.", 1,
+    when=of.weights_whole)  # fmt: skip
 DATA_PARALLEL = WrongCost(
-    "tokens-cut-weights-whole",
-    "Tokens are cut and the weights are whole. That is data parallelism: each device holds all weights, and Y is left in "
-    "pieces.",
-    2,
-    when=lambda o: cut(o, 0, 0) and of.weights_whole(o),
-)  # fmt: skip
+    "tokens-cut-weights-whole", "Tokens are cut and the weights are whole. That is data parallelism: each device holds all "
+    "weights, and Y is left in pieces.", 2, when=lambda o: cut(o, 0, 0) and of.weights_whole(o))  # fmt: skip
 PLAIN = (FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE, FIRST_WHOLE, LAST_WHOLE)
 GATED = (
     FIRST_BY_ROWS, LAST_BY_COLUMNS, DATA_PARALLEL, INPUT_CUT, WEIGHTS_WHOLE,

@@ -8,13 +8,14 @@ from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
-COUNTED_AGAIN = (
-    "The terms differ along `model` alone. A sum over another axis, or a second sum over `model`, counts equal copies again."
-)
 SPREAD = (
-    WrongValues("sum-over-the-wrong-axis", COUNTED_AGAIN, 2, when=of.multiplied),
-    WrongProgram("sum-over-the-wrong-axis", COUNTED_AGAIN, 2, error="psum can only accept axis_name"),
-)
+    WrongValues(
+        "sum-over-the-wrong-axis", "Every value is the right one times the devices along an axis. Perhaps equal copies were "
+        "added: the terms differ along `model` alone, so add them once, over `model`.", 2, when=of.multiplied),
+    WrongProgram(
+        "sum-over-the-wrong-axis", "The terms differ along `model` alone. A sum over another axis, or a second sum over "
+        "`model`, counts equal copies again.", 2, error="psum can only accept axis_name"),
+)  # fmt: skip
 
 MLP = (
     WrongCost(
@@ -29,7 +30,8 @@ MLP = (
         "all of them finished, and a sum of different columns means nothing.", 2, when=of.columns_summed),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
     WrongValues(
-        "mean-instead-of-sum", "pmean divides by the number of devices. The terms of a product have to be added.", 1,
+        "mean-instead-of-sum", "Every value is an n-th of the right one, for n devices along `model`. Perhaps pmean divided "
+        "by n: the terms of a product have to be added.", 1,
         when=of.averaged),
     PROMISE,
 )  # fmt: skip

@@ -22,11 +22,11 @@ BIASED = (
         "needs only its own part of b1 and of the weights, and it has all of b2.", 2, when=of.moves_parameters),
     LEFT,
     WrongValues(
-        "divided-by-a-constant", "Each device adds an eighth of b2, although this mesh does not have eight devices along "
-        "`model`. Take the number from mesh.shape or jax.lax.axis_size.", 1, when=of.by_a_constant),
+        "divided-by-a-constant", "The output contains b2 n / 8 times, for n devices along `model`. Perhaps each device adds "
+        "an eighth of it: take the number from mesh.shape or jax.lax.axis_size.", 1, when=of.by_a_constant),
     WrongValues(
-        "bias-on-every-device", "Every device adds b2 before the sum, so the output contains it n times.", 1,
-        when=of.second_bias_each),
+        "bias-on-every-device", "The output contains b2 n times, for n devices. Perhaps every device adds it before the "
+        "sum.", 1, when=of.second_bias_each),
     WrongValues(
         "bias-forgotten", "A bias is missing: b1 belongs inside the relu, b2 is added to the output.", 1,
         when=of.bias_forgotten),

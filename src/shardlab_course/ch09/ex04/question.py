@@ -11,11 +11,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 
 RATIO = (
     WrongValues(
-        "saves-communication",
-        "An all-reduce is a reduce-scatter and an all-gather. Both are still here, in two places.",
-        1,
-        like=lambda got: isinstance(got, float | int) and got < 1,
-    ),
+        "saves-communication", "An all-reduce is a reduce-scatter and an all-gather. Both are still here, in two places.", 1,
+        like=lambda got: isinstance(got, float | int) and got < 1),
     WrongValues(
         "gather-comes-on-top", "The all-gather is not an extra: the all-reduce has lost its second half.", 1, like=1.5),
 )  # fmt: skip
@@ -27,11 +24,11 @@ SHARE = (
 BLOCK = (
     LEFT,
     WrongValues(
-        "bias-on-every-device", "Every device adds b2 before the sum, so the output contains it n times.", 2,
-        when=of.block_bias_each),
+        "bias-on-every-device", "The output contains b2 n times, for n devices. Perhaps every device adds it before the "
+        "sum.", 2, when=of.block_bias_each),
     WrongValues(
-        "residual-on-every-device", "Every device adds X before the sum, so the output contains the residual n times. Add "
-        "your own tokens after the sum.", 2, when=of.residual_each),
+        "residual-on-every-device", "The output contains X n times, for n devices. Perhaps every device adds it before the "
+        "sum: add your own tokens after the sum.", 2, when=of.residual_each),
     WrongValues(
         "residual-forgotten", "The output is that of the MLP alone. Add X to it.", 1, when=of.residual_forgotten),
     WrongValues(
@@ -55,8 +52,8 @@ BLOCK = (
         "second half of the all-reduce is unnecessary.",
         2, when=lambda o: of.right_block(o) and reduces(o, o.inputs[0].size)),
     WrongProgram(
-        "wrong-dimension", "Your own tokens are added to an array of another shape: either to all tokens, because nothing "
-        "scattered them, or to parts along the other dimension. Tokens are dimension 0.", 3,
+        "wrong-dimension", "Your own tokens and an array of another shape are added. Perhaps that array has all tokens, or "
+        "parts along the other dimension. Tokens are dimension 0.", 3,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
     WrongProgram(
         "scatter-not-tiled", "Without tiled=True the size of the scattered dimension must be the number of devices along "

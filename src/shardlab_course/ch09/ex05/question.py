@@ -21,11 +21,12 @@ DROPPED = (
         "promise-not-proved", "out_specs promises equal copies along an axis along which the mask or the block varies. "
         "Fold in only axes that cut the array, and name these axes in out_specs.", 2, error="can't be statically inferred"),
     WrongValues(
-        "nothing-drawn", "Some slice keeps everything, or drops everything. Nothing was drawn there.", 1,
+        "nothing-drawn", "Some slice keeps everything, or drops everything. Perhaps nothing was drawn there, or with a "
+        "probability of 0 or 1.", 1,
         when=of.undrawn),
     WrongValues(
-        "kept-what-was-to-drop", "About a quarter is kept. bernoulli(key, p) is true with probability p, so p is the "
-        "share that stays.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
+        "kept-what-was-to-drop", "About a quarter is kept, and KEEP is the share that stays. Perhaps bernoulli got the "
+        "share to drop, or what is to stay was dropped.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
     WrongValues(
         "one-mask-for-each-line", "In some slice all rows, or all columns, drop the same places. The mask has one row or "
         "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
@@ -42,8 +43,8 @@ DROPPED = (
         "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
         when=of.same_for_another_seed),
     WrongValues(
-        "other-share-kept", "The share of elements that stay is not KEEP. What stays is divided by KEEP, so its mean "
-        "changes. Give bernoulli the share that the division uses.", 1, when=of.other_share),
+        "other-share-kept", "The share of elements that stay is not KEEP. Give bernoulli KEEP, and divide what stays by "
+        "KEEP, so that its mean does not change.", 1, when=of.other_share),
     WrongValues(
         "not-scaled", "What stays must be divided by KEEP, the share that stays. Then its mean does not change.", 1,
         when=of.scaled_otherwise),

@@ -46,8 +46,8 @@ LAYOUT = (
         letters="MF", when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
     INPUT_CUT,
     WrongCost(
-        "output-weight-not-by-heads", "Wo is not cut over its heads as Wq is. A device needs the rows of its own query "
-        "heads, and no others.", 3, when=lambda o: not cut(o, 4, 0)),
+        "output-weight-not-by-heads", "Wo is not cut over its heads. A device needs the rows of its own query heads, and no "
+        "others.", 3, when=lambda o: not cut(o, 4, 0)),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -20,7 +20,8 @@ STEP = (
         "counts twice. (Or you counted two bytes for a number, and float32 has four.)", 1,
         like=of.step_with(reductions=1)),
     WrongValues(
-        "forward-only", "X's gradient is a sum over `model` too, so there is an all-reduce on the way back.", 1,
+        "forward-only", "This is half of the price over `model`. Perhaps the way back is missing: X's gradient is a sum "
+        "over `model` too, so there is an all-reduce on the way back.", 1,
         like=of.step_with(passes=1)),
     WrongValues(
         "one-device-is-not-free", "Along an axis of one device there is nothing to add up, so it costs nothing.", 3,
@@ -31,11 +32,8 @@ STEP = (
 )  # fmt: skip
 BEST = (
     WrongValues(
-        "always-data",
-        "Not always. Where weights are large and tokens few, it saves more to cut the weights.",
-        1,
-        like=lambda t, d, f, n: [n, 1],
-    ),
+        "always-data", "Not always. Where weights are large and tokens few, it saves more to cut the weights.", 1,
+        like=lambda t, d, f, n: [n, 1]),
     WrongValues(
         "always-model", "Not always. Where there are many tokens, it saves more to cut them.", 1,
         like=lambda t, d, f, n: [1, n]),

@@ -45,7 +45,8 @@ STEP = (
         "sum-over-outputs", "The loss is the mean over samples and outputs. This is the mean over samples only.",
         1, like=descended(outputs=True)),
     WrongValues(
-        "half-the-error", "The loss is the mean squared error itself, not half of it.",
+        "half-the-error", "The step is half as long as it should be. Perhaps the loss is half of the mean squared error, or "
+        "the rate is half of 0.1.",
         1, like=descended(rate=RATE / 2)),
     WrongCost(
         "pmap-habit",

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from shardlab_course.ch10.ex02 import oracle as of
-from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, promise, times
-from shardlab_course.shared.manual import LEFT
+from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, times
+from shardlab_course.shared.manual import LEFT, promise
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
@@ -23,23 +23,25 @@ GRADIENTS = (
         1, when=lambda o: _times(o, lambda n: n) and of.reduced_twice(o)),
     WrongValues(
         "sum-of-means",
-        "This is the sum of n gradients, each of the mean over one device's samples. The gradient of the mean over all "
-        "samples is an n-th of that.",
+        "The gradient is n times too large. Perhaps n gradients were added, each of the mean over one device's samples: the "
+        "gradient of the mean over all samples is an n-th of their sum.",
         2, when=lambda o: _times(o, lambda n: n)),
     WrongValues(
-        "summed-again", "The gradients were already summed over the devices. psum then adds n equal copies of the sum.",
+        "summed-again", "The gradients are n * n times too large. Perhaps they were already summed over the devices, and "
+        "psum added n equal copies of the sum.",
         1, when=lambda o: _times(o, lambda n: n * n)),
     WrongValues(
-        "averaged-twice", "The mean over devices was taken twice: for example once in the loss and once outside it, or "
-        "twice outside.",
+        "averaged-twice", "The gradients are an n-th of the right ones. Perhaps the mean over devices was taken twice: once "
+        "in the loss and once outside it, or twice outside.",
         2, when=lambda o: _times(o, lambda n: 1 / n)),
     WrongValues(
-        "sum-over-outputs", "The loss is the mean over samples and outputs. This is the mean over samples only.",
+        "sum-over-outputs", "The gradients are too large by the number of outputs. The loss is the mean over samples and "
+        "outputs.",
         1, when=lambda o: _times(o, lambda n: o.inputs[1].shape[1])),
     WrongValues(
         "divided-by-a-constant",
-        "That divides by 8, and on this mesh `data` does not have eight devices. Take the number from mesh.shape or "
-        "jax.lax.axis_size.",
+        "The gradients are too small by the same factor as if they were divided by 8. Perhaps they are: take the number of "
+        "devices along `data` from mesh.shape or jax.lax.axis_size.",
         1, when=lambda o: dict(o.case.axes)["data"] != 8 and _times(o, lambda n: n / 8)),
     WrongValues(
         "one-left-out",
@@ -56,8 +58,8 @@ GRADIENTS = (
         3, when=lambda o: _times(o, lambda n: 1) and of.reduced_twice(o)),
     WrongCost(
         "a-number-beside",
-        "A single number is reduced in addition to the gradients. This happens when check_vma=False hides from JAX that "
-        "it is unnecessary. Keep the check on.",
+        "A single number is reduced in addition to the gradients. Perhaps check_vma=False hides from JAX that it is "
+        "unnecessary: keep the check on.",
         1, when=lambda o: _times(o, lambda n: 1) and of.scalars_reduced(o)),
     gathers("Every device receives all samples. Only terms of the gradients have to move."),
 )  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from shardlab_course.ch10.ex04 import oracle as of
-from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, promise, times
+from shardlab_course.ch10.shared import LINE, PLANE, SUMS, gathers, times
+from shardlab_course.shared.manual import promise
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -38,11 +39,12 @@ MICRO = (
     gathers("Every device receives all samples of the microbatches. Only gradients have to move."),
     WrongValues(
         "reduced-twice",
-        "The gradients were already summed in the loops, because the weights do not vary. The last psum adds n equal "
-        "copies.",
+        "The gradients are n times too large. Perhaps the loops had already summed them, because the weights do not vary, "
+        "and the last psum added n equal copies.",
         2, when=lambda o: times(o, of.stacked, lambda n: n)),
     WrongValues(
-        "last-microbatch-only", "Each round replaces the gradients of the rounds before. Add to them.",
+        "last-microbatch-only", "This is the gradient of the last microbatch alone. Perhaps each round replaces the "
+        "gradients of the rounds before: add to them.",
         1, like=of.last_microbatch),
     WrongValues(
         "never-reduced", "Each device returned the sum over its own samples. The one reduction is missing.",
@@ -50,7 +52,8 @@ MICRO = (
     promise("Each device's sum is over its own samples, so it varies, and out_specs promises equal copies. Reduce it "
             "once, after the loop."),
     WrongValues(
-        "mean-instead-of-sum", "The loss is a sum, so terms of the gradient are added, not averaged.",
+        "mean-instead-of-sum", "The gradients are too small by the number of devices or of microbatches. The loss is a sum, "
+        "so terms of the gradient are added, not averaged.",
         1, when=lambda o: times(o, of.stacked, lambda n: 1 / n) or _averaged_over_microbatches(o)),
     WrongCost(
         "summed-after-the-reduction",

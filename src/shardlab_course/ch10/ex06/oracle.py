@@ -57,9 +57,9 @@ def always_scaled(*arrays: np.ndarray) -> Arrays:
     return tuple(a * LIMIT / norm for a in arrays)
 
 
-def clipped_own(at: Mapping[str, int], *arrays: np.ndarray) -> np.ndarray:
-    """One device's block, clipped by the norm of what this device holds."""
-    return clipped(*arrays)[0]
+def clipped_own(at: Mapping[str, int], *arrays: np.ndarray) -> Arrays:
+    """One device's blocks, clipped by the norm of what this device holds."""
+    return clipped(*arrays)
 
 
 def copies_counted(o: Observed) -> bool:

@@ -17,7 +17,8 @@ CLIP = (
     WrongProgram("clip-by-local-norm", FACTOR_VARIES, 1, error="can't be statically inferred"),
     WrongValues(
         "copies-counted",
-        "psum adds what every device has. The squares of an array that is whole on n devices are counted n times.",
+        "The norm is too large. Perhaps copies are counted: psum adds what every device has, so the squares of an array "
+        "that is whole on n devices count n times.",
         2, when=of.copies_counted),
     WrongValues(
         "norms-added", "Norms do not add, squares do. Sum the squares over the devices, then take the root.",
@@ -32,7 +33,8 @@ CLIP = (
         1, like=lambda *arrays: arrays),
     WrongValues("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
     WrongCost(
-        "squares-averaged", "Squares of parts have to be added, by psum. pmean divides their sum by the number of devices.",
+        "squares-averaged", "The norm is too small. Perhaps pmean divided a sum of squares by the number of devices: "
+        "squares of parts have to be added, by psum.",
         2, when=of.squares_averaged),
     WrongValues(
         "always-scaled", "Gradients whose norm is below the limit stay unchanged: the factor is at most 1.",

@@ -36,8 +36,8 @@ NETWORK = (
         1, when=lambda o: of.is_whole(o, 1) and not of.is_whole(o, 0) and "model" in _axes(o)),
     WrongValues(
         "sum-instead-of-mean",
-        "The loss is the mean over batch and outputs. With the sum each step is larger by the number of terms, and five "
-        "steps may overflow.",
+        "The steps are far too long, or numbers are not finite, as after such steps. The loss is the mean over batch and "
+        "outputs; with the sum each step is larger by the number of terms.",
         1, when=of.overflows, like=descended(steps=STEPS, summed=True)),
     WrongValues("one-step", "This is one step of five.", 1, like=descended()),
     WrongValues(

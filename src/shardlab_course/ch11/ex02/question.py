@@ -12,8 +12,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 TRAIN = (
     WrongProgram(
         "promise-not-proved",
-        "Something that out_specs=P() promises whole still varies over data, for example a weight. Either its rows were "
-        "not gathered, or all_gather lacks to='invarying'.",
+        "Something that out_specs=P() promises whole still varies over data, for example a weight. Perhaps its rows were "
+        "not gathered, a sum or mean over data is missing, or all_gather lacks to='invarying'.",
         3, error="can't be statically inferred|Unsupported pcast from=varying"),
     WrongValues(
         "first-use-only", "E is used twice, and its gradient is the sum over both uses. This is the gradient of the first "
@@ -28,7 +28,8 @@ TRAIN = (
         "The state begins at zero, so early averages are too small. Adam divides by 1 - beta**t to correct that.",
         1, like=of.trained(corrected=False)),
     WrongValues(
-        "step-zero", "The outputs hold NaN, as when steps are counted from 0. Then the correction divides by zero.",
+        "step-zero", "The outputs hold NaN. Perhaps steps are counted from 0, and the correction divides by zero, or a root "
+        "is taken of a negative number.",
         1, when=lambda o: any((block != block).any() for shards in o.shards for _, _, block in shards)),
     WrongValues(
         "state-forgotten", "The state starts again from zero in every step. Keep it from one step to the next.",
@@ -36,12 +37,12 @@ TRAIN = (
     WrongValues("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
     WrongValues(
         "gradients-summed",
-        "Each gradient is a sum over devices of gradients of their own means, so it is n times the gradient of the mean. "
-        "Adam hides nearly all of it from the weights. m and v show it.",
+        "Each gradient is n times that of the mean, as if gradients of the devices' own means were added. Adam hides nearly "
+        "all of it from the weights. m and v show it.",
         3, when=lambda o: _scaled(o, dict(o.case.axes)["data"])),
     WrongCost(
         "weights-cut",
-        "The weights end in slices, because nothing gathers their rows after the update. In ZeRO-1 weights are whole.",
+        "The weights end in slices: after the update their rows have to be gathered. In ZeRO-1 weights are whole.",
         3, when=of.weights_cut),
     WrongCost(
         "state-by-columns", "The state is cut by columns. P('data', None) cuts rows.", 1, when=of.state_by_columns),

@@ -49,10 +49,10 @@ def mixed(o: Observed) -> bool:
 
 
 def miscounted(o: Observed, by: int) -> bool:
-    """Whether each sum is of one chunk and has terms too many (by > 0) or too few."""
+    """Whether each sum is of one chunk, takes no term off, and has terms too many (by > 0) or too few."""
     found = tally(o)
     n = devices(o)
-    return bool(found) and not mixed(o) and all((counts.sum() - n) * by > 0 for counts in found)
+    return bool(found) and not mixed(o) and all(counts.min() >= 0 and (counts.sum() - n) * by > 0 for counts in found)
 
 
 def inputs_travel(o: Observed) -> bool:

@@ -24,8 +24,7 @@ LINES = (
         2, like=lambda said: 8 in (said["unrolled"], said["loop"])),
     WrongValues(
         "other-bytes", "Both programs send a chunk seven times: one has seven lines, the other runs one line seven times.",
-        1,
-        like=lambda said: said["bytes"] != 1),
+        1, like=lambda said: said["bytes"] != 1),
 )  # fmt: skip
 LOOPED = (
     *WAYS, *MORE, *INDICES,

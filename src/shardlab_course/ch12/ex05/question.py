@@ -36,8 +36,8 @@ MLP = (
         "sum-ends-next-door", "Each sum is complete, but it is not on the device of its tokens: begin one chunk earlier, or "
         "later.", 2, when=lambda o: next_door(o, of.mlp(*o.inputs))),
     WrongValues(
-        "tokens-mixed", "Terms of different tokens are added to one sum: the direction in which sums travel does not fit "
-        "the order in which chunks are added.", 3, when=of.mixed_tokens),
+        "tokens-mixed", "Terms of different tokens are added to one sum. Perhaps the direction in which sums travel does "
+        "not fit the order in which chunks are added.", 3, when=of.mixed_tokens),
     WrongValues(
         "term-left-out", "Every sum lacks one device's term: a sum begins with one term, and n - 1 are added to it.", 3,
         when=of.lacks_a_term),

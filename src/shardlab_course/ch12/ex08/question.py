@@ -28,15 +28,15 @@ DECIDES = (
 )
 OVERLAPPED = (
     WrongProgram(
-        "everything-everywhere", "Every device does more than its part: it makes queries or scores of another device's "
-        "tokens, or multiplies W with all tokens.", 2,
+        "everything-everywhere", "Every device does more than its part. Perhaps it makes queries or scores of another "
+        "device's tokens, or multiplies W with all tokens.", 2,
         when=lambda o: right(o, of.scores) and (o.flops or 0) > 1.5 * least(o), barred=True),
     WrongProgram(
         "made-then-gathered", "An all-gather waits for a product, and has none beside it. Gather the tokens as they are: no "
         "product is needed for that.", 2, when=of.gathers_products, barred=True),
     WrongProgram(
-        "own-part-of-the-whole", "The local product takes its tokens out of the array that was gathered, so it waits for "
-        "the all-gather, although its device had these tokens from the start.", 2, barred=True,
+        "own-part-of-the-whole", "All of the arithmetic waits for the all-gather. Perhaps the local product takes its "
+        "tokens out of the array that was gathered, although its device had these tokens from the start.", 2, barred=True,
         when=of.after_gathering),
     WrongValues(
         "local-scores-only", "Queries were compared with their own device's tokens only: the output has too few columns.", 1,

@@ -29,12 +29,13 @@ POISSON = (
         1, like=of.without_negative),
     WrongValues(
         "divides-by-zero",
-        "At wavenumber zero the square is zero, so the quotient is not finite, and the inverse transform spreads it over "
-        "the whole field. Set that one entry to zero.", 2,
+        "Some values are not finite. Perhaps the entry of wavenumber zero is divided by its square, which is zero, and the "
+        "inverse transform spreads it over the whole field: set that one entry to zero.", 2,
         when=lambda o: not all(np.isfinite(block).all() for _, _, block in o.shards[0])),
     WrongValues(
         "mean-kept",
-        "The field has a mean: the entry of wavenumber zero was divided by something else, and not set to zero.",
+        "The field has a mean, so the entry of wavenumber zero is not zero. Perhaps it was divided by something else: set "
+        "it to zero.",
         2, when=of.another_mean),
     WrongValues(
         "imaginary-part-kept", "The field is complex, and its imaginary part is only rounding: return .real.", 1,

@@ -32,7 +32,7 @@ FACTOR = (
         1, when=of.not_updated),
     WrongValues(
         "upper-triangle-kept",
-        "On and below the diagonal the factor is right; the old entries are still above it. Set them to zero.",
+        "On and below the diagonal the factor is right, and above it some entries are not zero. Set them to zero.",
         2, when=of.upper_kept),
     WrongCost(
         "panels-by-sum",

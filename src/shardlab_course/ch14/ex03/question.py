@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch14.ex03 import oracle as of
+from shardlab_course.ch14.shared import PROMISE
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -11,11 +12,7 @@ REDUCTION = (
         "left-to-the-compiler",
         "With global arrays, or by in_specs, the compiler chooses how to sum. Choose the steps yourself, inside shard_map.",
         1, when=lambda o: not o.manual),
-    WrongProgram(
-        "promise-not-proved",
-        "out_specs promises equal copies, and JAX cannot prove that they are equal: a sum is missing along the axis in "
-        "the message, or all_gather needs to='invarying'.",
-        3, error="can't be statically inferred"),
+    PROMISE,
     WrongValues(
         "one-axis-only",
         "The terms were added along one mesh axis only, so each host, or each place in a host, has a different sum.",

@@ -14,7 +14,8 @@ START = (
         "make_array_from_process_local_data.",
         2, error="not the same on each process"),
     WrongValues(
-        "weights-by-host", "Each process made its own weights, so the copies that the array promises are not equal.",
+        "weights-by-host", "The array of weights promises equal copies, and they are not equal. Perhaps each process made "
+        "its own weights.",
         1, when=lambda seen: not seen.returned[0]["weights"].copies),
     WrongValues(
         "same-rows-on-every-host",
@@ -23,8 +24,8 @@ START = (
         2, when=lambda seen: seen.returned[0]["rows"] == seen.returned[1]["rows"]),
     WrongValues(
         "own-order-on-every-host",
-        "Some rows are read by both processes and others by neither, as if each process had an order of its own: "
-        "shuffle alike, then share out that one order.",
+        "Some rows are read by both processes. Perhaps each process has an order of its own, or their parts of one order "
+        "overlap: shuffle alike, then share out that one order.",
         2, when=lambda seen: of.overlap(seen) > 0),
     WrongValues(
         "not-shuffled", "Each process reads its rows in rising or falling order: shuffle all samples by `seed`, share that "
@@ -35,7 +36,7 @@ START = (
         2, when=of.order_of_no_seed),
     WrongValues(
         "same-noise-on-every-host",
-        "Each host drew its part from the same key, so the hosts have equal noise: draw one global array, or fold the "
+        "The hosts have equal noise. Perhaps each drew its part from the same key: draw one global array, or fold the "
         "process number into the key.",
         3, when=of.repeated_by_host),
     WrongValues(

@@ -10,7 +10,7 @@ RESUME = (
     WrongValues(
         "one-process-saves",
         "Process 0 waits for something that process 1 never begins. All processes must take part when a global array is "
-        "saved, as in every computation on a global array.",
+        "saved, restored or computed with.",
         1, when=lambda seen: seen.stopped[0] and seen.returned[1] is not None),
     WrongProgram(
         "all-values-in-one-process",

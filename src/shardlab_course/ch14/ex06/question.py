@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from shardlab_course.ch14.ex06 import oracle as of
+from shardlab_course.ch14.shared import PROMISE
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 GRID = (
     WrongValues(
@@ -55,11 +56,7 @@ GRADIENTS = (
     WrongValues(
         "sum-over-outputs", "The loss is the mean over samples and outputs; this is the mean over samples only.",
         1, when=lambda o: of.multiplied(o, o.inputs[1].shape[1])),
-    WrongProgram(
-        "promise-not-proved",
-        "out_specs promises equal copies, and JAX cannot prove that they are equal: a sum is missing along the axis in "
-        "the message, or all_gather needs to='invarying'.",
-        3, error="can't be statically inferred"),
+    PROMISE,
     WrongCost(
         "left-in-pieces",
         "A device has only its part of the gradients; the exercise asks for whole ones, and within a host that is cheap.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from shardlab_course.ch15.ex01 import oracle as of
-from shardlab_course.ch15.shared import CARRY, moved, promise
-from shardlab_course.shared.manual import LEFT
+from shardlab_course.ch15.shared import CARRY, moved
+from shardlab_course.shared.manual import LEFT, promise
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -61,8 +61,8 @@ TRAIN = (
         "uphill", "The loss grows, because the weights move along the gradient; subtract it.",
         1, when=lambda o: of.losses_like(o, of.trained(rate=-of.RATE))),
     WrongValues(
-        "sum-instead-of-mean", "The loss is a mean over tokens; on n devices, psum of the devices' means is n times too "
-        "large.",
+        "sum-instead-of-mean", "The first loss is too large by the number of devices along an axis, or in the mesh. Perhaps "
+        "psum added the devices' means: the loss is the mean over all tokens.",
         1, when=of.summed_loss),
     WrongValues(
         "gradients-wrong",

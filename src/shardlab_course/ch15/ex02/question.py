@@ -92,13 +92,14 @@ CHOICE = (
         "tie", "If two meshes move the same, return the one with the smaller model.",
         3, like=lambda *given: _busier(*given, largest=False)),
     WrongValues(
-        "embedding-cut", "A device holds the embedding whole, and its gradient is as large. These costs cut it over model.",
+        "embedding-cut", "A device holds the embedding whole, and its gradient is as large. Perhaps these costs cut it over "
+        "model.",
         2, like=partial(of.choice, all_cut=True)),
     WrongValues(
         "exact-fit-refused", "A mesh also fits if it needs exactly the bytes that there are: at most, not less than.",
         1, like=partial(of.choice, below=True)),
     WrongProgram(
-        "nothing-fits", "If no mesh fits, there is nothing to take the smallest of: return None.",
+        "nothing-fits", "Perhaps no mesh fits here, and there is nothing to take the smallest of: then return None.",
         3, error="empty sequence|argument is empty|empty iterable|list index out of range"),
     WrongValues(
         "uneven-batch", "A batch that the data axis does not divide cannot be cut over it.",

@@ -46,9 +46,8 @@ def loss_is(o: Observed, *losses: float) -> bool:
 def missing_end(o: Observed) -> bool:
     """Whether the loss leaves out the microbatches that are still under way after M rounds."""
     w, x, y = wide(o)
-    done = tuple(range(max(len(x) - len(w) + 1, 0)))
-    ones = y.size, max(len(done), 1) * y[0].size
-    return any(loss_is(o, float(staged(w, x, y, done, d)[0])) for d in ones)
+    done = tuple(range(len(x) - len(w) + 1))
+    return bool(done) and any(loss_is(o, float(staged(w, x, y, done, d)[0])) for d in (y.size, len(done) * y[0].size))
 
 
 def warming_up(o: Observed) -> bool:
@@ -117,7 +116,7 @@ def scaled_loss(o: Observed) -> bool:
     ratio = float(o.shards[0][0][2]) / float(loss)
     near = 1e-3 * np.abs(found).max()
     return (
-        bool(ratio)
+        ratio > 0
         and not math.isclose(ratio, 1, rel_tol=1e-3)
         and loss_is(o, float(loss) * ratio)
         and all(np.shape(found[at]) == b.shape and np.abs(b / ratio - found[at]).max() < near for _, at, b in o.shards[1])

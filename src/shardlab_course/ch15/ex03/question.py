@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from shardlab_course.ch15.ex03 import oracle as of
-from shardlab_course.ch15.shared import CARRY, moved, promise
-from shardlab_course.shared.manual import LEFT
+from shardlab_course.ch15.shared import CARRY, moved
+from shardlab_course.shared.manual import LEFT, promise
 from shardlab_course.shared.sent import little_beside
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
@@ -44,11 +44,12 @@ PIPELINE = (
             "the sharding of W.", 3),
     WrongProgram(
         "carry-does-not-vary",
-        "The loop's carry starts as zeros that are equal on every device, and comes out varying over stage; cast the zeros "
-        "to varying before the loop.",
+        "The loop's carry varies over other axes when it comes out than when it goes in. Perhaps it starts as zeros that "
+        "are equal on every device: cast them to varying over stage before the loop.",
         3, error=CARRY),
     WrongProgram(
-        "cast-again", "Weights that in_specs cut vary from the start; cast only what is the same on all devices.",
+        "cast-again", "Something is cast that varies already, as weights do that in_specs cut: cast only what is the same "
+        "on all devices.",
         3, error="Unsupported pcast"),
     WrongProgram(
         "branches-differ", "One branch varies over stage and the other does not: cast the constant, or use jnp.where.",
@@ -63,8 +64,8 @@ PIPELINE = (
         1, when=lambda o: any(s[-2:] == o.case.inputs[0].shape[-2:] and s != o.case.inputs[1].shape[1:]
                               for s in moved(o, "all-gather"))),
     WrongValues(
-        "stops-after-m-rounds", "After M ticks the last S - 1 microbatches are still under way; the loop needs M + S - 1 "
-        "ticks.",
+        "stops-after-m-rounds", "The last S - 1 microbatches are missing in the loss. Perhaps the loop stops after M ticks, "
+        "when these are still under way: it needs M + S - 1 ticks.",
         1, when=of.missing_end),
     WrongValues(
         "warm-up-counted",

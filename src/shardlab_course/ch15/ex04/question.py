@@ -61,7 +61,8 @@ MIXTURE = (
         "read at the expert and place where you wrote.",
         3, when=of.shifted_back),
     WrongValues(
-        "answers-stay-away", "There is one all_to_all: tokens travel to their experts, and the answers do not come back.",
+        "answers-stay-away", "There is one all_to_all, and two are needed: one takes tokens to their experts, the other "
+        "brings the answers back.",
         1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"], breaks=True),
     WrongCost(
         "all-tokens-gathered",

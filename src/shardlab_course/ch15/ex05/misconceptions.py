@@ -182,13 +182,13 @@ MENDED_4 = (
     WrongValues("never-summed-at-all", "Each device returns the gradient of its own tokens.", 3, local=of.slope_own),
     WrongCost(
         "summed-again",
-        "It is too large by a factor, the number of devices along an axis or in the mesh. That happens when a sum is "
-        "summed again. With check_vma=True jax.grad itself sums over the axes along which scale is the same.",
+        "It is too large by a factor, the number of devices along an axis or in the mesh. Perhaps a sum is summed again: "
+        "with check_vma=True jax.grad itself sums over the axes along which scale is the same.",
         3, when=lambda o: any(of.slope_times(o, n) for n in sizes(o))),
     WrongCost(
         "mean-of-the-terms",
-        "It is too small by a factor, the number of devices along an axis or in the mesh. That happens when a mean over "
-        "them is taken. The loss is a sum over tokens.",
+        "It is too small by a factor, the number of devices along an axis or in the mesh. Perhaps a mean over them is "
+        "taken, and the loss is a sum over tokens.",
         3, when=lambda o: any(of.slope_times(o, 1 / n) for n in sizes(o))),
 )  # fmt: skip
 

@@ -28,8 +28,8 @@ HALVES = re.compile(r"\bb?f16\[")
 DESIGN = (
     WrongCost(
         "times-the-devices",
-        "The step is too long by a factor, the number of devices along an axis or in the mesh. That happens when a summed "
-        "gradient is summed again, or when a mean over a block is used as the mean over the batch.",
+        "The step is too long by a factor, the number of devices along an axis or in the mesh. Perhaps a summed gradient is "
+        "summed again, or a mean over a block is used as the mean over the batch.",
         1, when=lambda o: any(_agrees(o, factor) for factor in sizes(o))),
     WrongCost(
         "uphill-or-short", "The step should be minus 0.1 times the gradient of the mean squared error. Yours is too short, "
@@ -39,7 +39,7 @@ DESIGN = (
         "sixteen-bits",
         "There are numbers of 16 bits in your program. They halve the bytes, but their rounding shows in the new weights, "
         "which are compared in float32.",
-        2, when=lambda o: bool(o.shards) and not _agrees(o, 1.0, 1e-4, 1e-5) and bool(HALVES.search(o.hlo))),
+        2, when=lambda o: _agrees(o, 1.0, 3e-2, 3e-2) and not _agrees(o, 1.0, 1e-4, 1e-5) and bool(HALVES.search(o.hlo))),
     WrongCost(
         "weights-whole", "A weight is whole on every device, and so is its new value: there is no room for that.",
         1, when=lambda o: 1 in (_parts(o, 2), _parts(o, 3)) and _right(o)),

@@ -14,14 +14,15 @@ TIMES = (
 )  # fmt: skip
 CACHED = (
     WrongValues(
-        "values-forgotten", "These are the keys alone, or the values alone. The cache has both.", 1,
+        "values-forgotten", "This is half of the cache. It has keys and values, and a bfloat16 number has 2 bytes.", 1,
         like=of.cached_with(arrays=1)),
     WrongValues(
         "one-layer", "This is the cache of one layer. Every layer has its own.", 1, like=of.cached_with(layered=False)),
     WrongValues(
         "query-heads-cached", "The cache has one vector for each key head, not one for each query head.", 1,
         like=of.cached_with(queries=True)),
-    WrongValues("four-bytes-each", "A bfloat16 number has 2 bytes.", 1, like=of.cached_with(size=4)),
+    WrongValues(
+        "four-bytes-each", "This is twice the cache. A bfloat16 number has 2 bytes.", 1, like=of.cached_with(size=4)),
 )  # fmt: skip
 SECONDS = (
     WrongValues(

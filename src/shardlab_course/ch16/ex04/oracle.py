@@ -127,8 +127,10 @@ def some_empty(o: Observed) -> bool:
 
 
 def empty(o: Observed) -> bool:
-    """Whether a device without a filled position made all outputs no numbers."""
-    return some_empty(o) and missing(o, np.inf)
+    """Whether all outputs are no numbers, and some are numbers where every position is filled."""
+    if not (some_empty(o) and missing(o, np.inf) and o.on):
+        return False
+    return not missing(o.on((*o.inputs[:3], np.asarray(o.inputs[1].shape[2], o.inputs[3].dtype))), np.inf)
 
 
 def sent(o: Observed) -> set[int]:
@@ -142,8 +144,11 @@ def cache_moves(o: Observed) -> bool:
 
 
 def scores_move(o: Observed) -> bool:
-    """Whether the scores of all positions are brought together."""
-    return o.inputs[1].nbytes // o.inputs[1].shape[-1] in sent(o)
+    """Whether the scores of all positions are gathered; what n devices make may be as large, but not as long."""
+    *_, length, width = o.inputs[1].shape
+    size = o.inputs[1].nbytes // width
+    gathered = (c for c in o.collectives if c.kind == "all-gather" and c.payload_bytes == size)
+    return any(size not in parts(o) or length in c.shape for c in gathered)
 
 
 def parts(o: Observed) -> list[int]:

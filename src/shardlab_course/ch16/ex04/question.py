@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex04 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_course.shared.manual import promise_over_x
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 ATTEND = (
     WrongValues(
@@ -34,21 +35,19 @@ ATTEND = (
         "unfilled-maximum", "Positions that are not filled took part in the maximum. If such a score is much larger than "
         "the others, all exponentials are 0. Mask with -inf before you take the maximum.", 2, when=of.unfilled),
     WrongValues(
-        "empty-block", "A device without a single filled position has the maximum -inf, and -inf - (-inf) is not a number. "
-        "Subtract a maximum over all devices.", 3, when=of.empty),
+        "empty-block", "A device without a single filled position makes values that are no numbers. Perhaps its maximum is "
+        "-inf, and -inf - (-inf) is not a number: subtract a maximum over all devices.", 3, when=of.empty),
+    WrongCost(
+        "scores-moved", "The scores of all positions went to every device. A device needs a maximum and a sum of them.", 2,
+        when=of.scores_move),
     WrongCost(
         "cache-moved", "Keys or values of the cache were moved. What a device computes from its positions is much "
                        "smaller.", 1,
         when=of.cache_moves),
     WrongCost(
-        "scores-moved", "The scores of all positions went to every device. A device needs a maximum and a sum of them.", 2,
-        when=of.scores_move),
-    WrongCost(
         "parts-gathered", "Every device received the results of every other. They are only added up, and a psum moves fewer "
         "bytes.", 3, when=of.parts_gathered),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
-        "was not summed over x.", 3, error="can't be statically inferred"),
+    promise_over_x("something was not summed over x.", 3),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex05 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_course.shared.manual import promise_over_x
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 TOP = (
     WrongValues(
@@ -26,9 +27,7 @@ TOP = (
     WrongCost(
         "logits-gathered", "The logits of the whole vocabulary were moved. Four candidates from each part are enough.", 1,
         when=of.logits_move),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, and the type of what was gathered still varies: "
-        "all_gather needs to='invarying'.", 3, error="can't be statically inferred"),
+    promise_over_x("nothing was gathered over x, or all_gather lacks to='invarying'.", 3),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shardlab_course.ch16.ex06 import oracle as of
 from shardlab_course.ch16.ex06 import served
 from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_course.shared.manual import promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
@@ -49,16 +50,15 @@ SERVE = (
         "heads-of-others-held", "The cache of a device has room for all key heads, and the device needs only its own. The "
         "zeros should have as many heads as its part of Wk.", 2, when=of.holds_all_heads, letters="M"),
     WrongProgram(
-        "cache-does-not-vary", "The cache begins as zeros, equal on all devices, and comes back with values that differ "
-        "between devices. Let it vary from the beginning: jax.lax.pcast(..., 'x', to='varying').", 2,
+        "cache-does-not-vary", "A float32 array that the loop carries is equal on all devices at one end of a step, and "
+        "varies at the other. Perhaps the cache begins as zeros: let it vary from the beginning, with jax.lax.pcast(..., "
+        "'x', to='varying').", 2,
         error=r"(?s)scan.*carry.*has type float32\[.*(varying|V:|manual axes)"),
     WrongProgram(
-        "token-varies", "The type of the chosen token varies over x, and that of the first one does not. Either each device "
-        "chose among its own tokens, or a gather lacks to='invarying'.", 3,
+        "token-varies", "The type of the chosen token varies over x, and that of the first one does not. Perhaps each "
+        "device chose among its own tokens, or a gather lacks to='invarying'.", 3,
         error=r"(?s)scan.*carry.*has type int32\[.*(varying|V:|manual axes)"),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
-        "was not summed over x, or a gather lacks to='invarying'.", 2, error="can't be statically inferred"),
+    promise_over_x("something was not summed over x, or a gather lacks to='invarying'."),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex07 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_course.shared.manual import promise_over_x
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 ACCEPT = (
     WrongValues(
@@ -31,7 +32,8 @@ ACCEPT = (
         "numbers-added", "Two parts have the same largest logit, and the numbers of both tokens were added.", 2,
         like=of.numbers_added),
     WrongValues(
-        "own-token-counted", "The target's own token was counted as an accepted proposal.", 1, like=of.own_token_counted),
+        "own-token-counted", "The count is one too large. Perhaps the target's own token was counted as an accepted "
+        "proposal.", 1, like=of.own_token_counted),
     WrongValues(
         "another-row", "The token comes from the row before or after the right one. Row t is what the target says after t "
         "proposals.", 3, when=of.another_row),
@@ -44,9 +46,7 @@ ACCEPT = (
     WrongCost(
         "logits-gathered", "The logits of the whole vocabulary were moved. A device needs the largest of each row, and "
         "which token that is.", 2, when=of.logits_move),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
-        "was made from a device's own logits alone.", 2, error="can't be statically inferred"),
+    promise_over_x("it was made from a device's own logits alone, or a gather lacks to='invarying'."),
 )  # fmt: skip
 
 QUESTION = Question(

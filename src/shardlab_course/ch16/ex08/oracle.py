@@ -77,9 +77,9 @@ def truncated(o: Observed) -> bool:
 
 
 def gathered(o: Observed) -> bool:
-    """Whether every device receives all numbers of every other."""
-    parts = o.inputs[0]
-    return len(parts) > 2 and any(c.kind == "all-gather" and c.payload_bytes >= parts.size for c in o.collectives)
+    """Whether every device receives all numbers of every other, as int8."""
+    parts, gathers = o.inputs[0], (c for c in o.collectives if c.kind == "all-gather" and c.dtype == "s8")
+    return len(parts) > 2 and any(c.payload_bytes >= parts.size for c in gathers)
 
 
 def floats_move(o: Observed) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex08 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_course.shared.manual import promise_over_x
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Question, WrongCost, WrongValues
 
 SUM = (
     WrongValues(
@@ -32,9 +33,7 @@ SUM = (
     WrongCost(
         "wide-numbers-sent", "Numbers of more than one byte were sent, and not only scales.", 1,
         when=of.floats_move),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: a scale "
-        "is that of one device, or a gather lacks to='invarying'.", 3, error="can't be statically inferred"),
+    promise_over_x("a scale is that of one device, or a gather lacks to='invarying'.", 3),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -8,9 +8,9 @@ from shardlab_course.ch17.ex06 import oracle as of
 from shardlab_course.ch17.misconceptions import GATHERED, NO_NUMBERS, OPEN
 from shardlab_course.ch17.shared import LINE, WIDE
 from shardlab_course.shared import rings
-from shardlab_course.shared.manual import LEFT
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
-from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.question import Check, Question, WrongCost, WrongValues
 
 LAYER = (
     LEFT,
@@ -35,18 +35,18 @@ LAYER = (
         "gradients-not-summed", "Each device has the gradient of its own tokens. The gradient of a weight is the sum over "
         "all devices.", 2, when=of.own_parts),
     WrongValues(
-        "gradients-averaged", "The loss is right, and the gradients are an n-th of the right ones: what had to be summed "
-        "over the devices was averaged.", 2, when=of.returned(of.scaled(lambda n: 1, lambda n: 1 / n))),
+        "gradients-averaged", "The loss is right, and the gradients are an n-th of the right ones. Perhaps what had to be "
+        "summed over the devices was averaged.", 2, when=of.returned(of.scaled(lambda n: 1, lambda n: 1 / n))),
     WrongValues(
-        "summed-twice", "The loss is right, and the gradients are n times as large as they should be. JAX had summed them "
-        "before your sum.", 2, when=of.returned(of.scaled(lambda n: 1, lambda n: n))),
+        "summed-twice", "The loss is right, and the gradients are n times as large as they should be. Perhaps JAX had "
+        "summed them before your sum.", 2, when=of.returned(of.scaled(lambda n: 1, lambda n: n))),
     WrongValues(
-        "means-added", "Loss and gradients are n times as large as they should be: the mean was taken over a device's "
-        "tokens, and these means were added.", 2, when=of.returned(of.scaled(lambda n: n, lambda n: n))),
+        "means-added", "Loss and gradients are n times as large as they should be. Perhaps the mean was taken over a "
+        "device's tokens, and these means were added.", 2, when=of.returned(of.scaled(lambda n: n, lambda n: n))),
     NO_NUMBERS, GATHERED,
     WrongCost(
-        "exponentials-kept", "The exponentials of all rounds are alive at the same time, because the backward pass needs "
-        "them. Put each round's scores into a jax.checkpoint of their own.", 2,
+        "exponentials-kept", "Small arrays that are alive at the same time take too much together. Perhaps the backward "
+        "pass needs the exponentials of all rounds: put each round's scores into a jax.checkpoint of their own.", 2,
         when=of.keeps_exponentials, letters="M"),
     WrongCost(
         "travels-again", "Keys and values went round a second time, because a checkpoint has the hop inside. Leave the hop "
@@ -58,9 +58,7 @@ LAYER = (
     WrongCost(
         "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. "
         "`next_block` makes only the half that is seen.", 2, when=of.all_multiplied, letters="F"),
-    WrongProgram(
-        "promise-not-proved", "out_specs promises equal copies over x, but the output's type still varies over x: something "
-        "was not summed over x.", 2, error="can't be statically inferred"),
+    promise_over_x("something was not summed over x."),
 )  # fmt: skip
 
 QUESTION = Question(
