@@ -55,7 +55,7 @@ def asynchronous():
     assert jax.block_until_ready(product).is_ready()
 
 
-@claim("so all rows of A are sent to every device, and every device does all the work", targets=THREE)
+@claim("All rows of A are sent to every device, and every device does all the work", targets=THREE)
 def careful(target):
     """A constraint for all of A."""
     rows = drawn(64, 32, spec=("x",)), drawn(32, 16)
