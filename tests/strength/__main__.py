@@ -33,6 +33,7 @@ def main() -> int:
         "--number", type=int, default=NUMBER, help="how many faults are drawn; with 0 the tests are only recorded"
     )
     parser.add_argument("--seed", type=int, default=SEED, help="which ones are drawn")
+    parser.add_argument("--rooms", nargs="*", help="packages to plant faults in, if not in all")
     parser.add_argument("--jobs", type=int, default=2, help="how many are tried at a time")
     parser.add_argument("--parts", nargs="*", default=[*recorded.parts(ROOT)], help="parts of the suite to record")
     asked = parser.parse_args()
@@ -44,7 +45,8 @@ def main() -> int:
     for part in asked.parts:
         recorded.record(clean, home / "parts" / part, recorded.parts(ROOT)[part])
     if asked.number:
-        found = tried([*islice(drawn(clean.home, asked.seed), asked.number)], home, asked.jobs)
+        faults = (fault for fault in drawn(clean.home, asked.seed) if not asked.rooms or fault.room in asked.rooms)
+        found = tried([*islice(faults, asked.number)], home, asked.jobs)
         equivalent = table.named()
         ends = {fault: table.end(fault, outcome, equivalent) for fault, outcome in found.items()}
         table.keep(ends, asked.seed, _versions())
