@@ -42,9 +42,9 @@ my program is slow""".splitlines()
 
 PLAIN = """\
 assigned boolean-index branches-change-type called-no-function carry-changes-type counted-too-far function-returned
-kept-from-elsewhere left nan-found needs-a-value no-such-key no-whole-index not-an-array not-defined not-jax-returned
-not-written-yet nothing-returned nothing-there numpy-inside of-another-type out-of-bounds-axis python-branch rule-missing
-scan-of-two-lengths too-many-indices traced-index traced-slice trees-differ unpacked-otherwise without-end"""
+kept-from-elsewhere left list-as-a-key nan-found needs-a-value no-such-key no-whole-index not-an-array not-defined
+not-jax-returned not-written-yet nothing-returned nothing-there numpy-inside of-another-type out-of-bounds-axis python-branch
+rule-missing scan-of-two-lengths too-many-indices traced-index traced-slice trees-differ unpacked-otherwise without-end"""
 
 
 @functools.cache

@@ -29,6 +29,21 @@ def a_function_that_is_not_there() -> Any:
     return lax.allgather(x, "data")
 
 
+@says("list-as-a-key")
+def a_list_as_a_key() -> Any:
+    return {["data", "model"]: 8}
+
+
+@says("list-as-a-key")
+def an_array_in_a_set() -> Any:
+    return {jnp.asarray(x)}
+
+
+@says("list-as-a-key")
+def a_list_in_a_set() -> Any:
+    return set([["data"], "model"])  # noqa: C405
+
+
 @says("without-end")
 def a_function_without_an_end() -> Any:
     return a_function_without_an_end()
