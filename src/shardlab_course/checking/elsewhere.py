@@ -58,7 +58,6 @@ def _child() -> tuple[subprocess.Popen[str], IO[str]]:
         env=environment,
         start_new_session=True,
     )
-    atexit.register(child.kill)
     return child, written
 
 
@@ -67,9 +66,12 @@ def end_child() -> None:
     if _child.cache_info().currsize:
         child, written = _child()
         child.kill()
-        child.wait()
-        written.close()
+        with child, written:
+            pass
     _child.cache_clear()
+
+
+atexit.register(end_child)
 
 
 def judge_elsewhere(question: str, answer: dict[str, Any]) -> Verdict:
