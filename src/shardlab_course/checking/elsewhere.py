@@ -8,6 +8,7 @@ With `"passed": true` in the line it writes a list of sentences instead: what th
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import json
 import os
@@ -66,7 +67,7 @@ def end_child() -> None:
     if _child.cache_info().currsize:
         child, written = _child()
         child.kill()
-        with child, written:
+        with contextlib.suppress(OSError), written, child:  # what was not yet written to a pipe that nobody reads
             pass
     _child.cache_clear()
 
