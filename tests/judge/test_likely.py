@@ -508,6 +508,8 @@ def test_places_on_other_devices() -> None:
         ([3e-6, 8e-6], [4e9, 1e10], "orders-of-magnitude"),
         (["a", "b"], ["c", "c"], "one-word-too-often"),
         (["a", "a"], ["b", "c"], "one-word-missed"),
+        ([4, 4, 4, 4], [1, 2, 3, 1], "one-word-missed"),
+        ([4, 4, 4], [1, 2, 3], None),
         ([{"a": 1}, {"b": 2}], ["no", "no"], "one-word-too-often"),
         ([{"a": 1}, {"b": 2}], ["no", "none"], "other-kind"),
         (["a", "b", "a"], ["b", "a", "b"], "one-for-another"),
@@ -588,6 +590,8 @@ def test_returned_on_one_side() -> None:
     near = one_sided(rights, [99, 198.5, 29.9, 49.7])
     assert near.id == "always-too-small" and near.cause.endswith("or for a small term.")
     assert one_sided(rights, [0, 0, 1, 0]).cause == "Of 4 wrong numbers, 3 are 0."
+    assert one_sided([0, *rights], [3, 110, 440, 35, 60]).cause.endswith("times the right one where that is not 0.")
+    assert one_sided([0, *rights], [-3, 110, 440, 35, 60]) is None
     for got in ([110, 199, 35, 60], [110, 440, 35, 50], ["a", 1, 2, 3]):
         assert one_sided(rights, got) is None
 
