@@ -263,8 +263,8 @@ def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
     if wrong.size and not np.isfinite(wrong).any():
         return Misconception(
             "not-finite",
-            "No wrong value is finite. Examples are 0 / 0, a difference of infinities, or a root or logarithm of a negative "
-            "number. Look at what a device does if it has nothing to add up or to compare.",
+            "No wrong value is finite. Examples are 0 / 0 on a device that has nothing to add up, a difference of "
+            "infinities, and a root or logarithm of a negative number.",
         )
     if wrong.size and not wrong.any():
         return Misconception(
@@ -321,7 +321,7 @@ def _some_devices(
 
 RELATIONS: tuple[Relation, ...] = (
     _side_by_side, _an_argument, parts.stacked, parts.another_shape, parts.too_short, _transposed, _elsewhere,
-    _first_only, _in_proportion, _unadded, _other_order, _shifted, parts.conjugated, _rounded, _by_a_constant, _of_one_kind,
+    _rounded, _first_only, _in_proportion, _unadded, _other_order, _shifted, parts.conjugated, _by_a_constant, _of_one_kind,
     parts.parts_in_other_places, sums.change_of_an_argument, sums.other_weights, sums.neighbours, sums.other_terms,
     _by_slice, _at_edges, _some_devices,
 )  # fmt: skip
