@@ -31,17 +31,6 @@ def cut_root():
         return {"mesh": mesh, "spec": spec}
 
 
-@wrong("number-left-out", 0)
-def every_word_has_a_number():
-    def make_spec(expr, n):
-        left, right = (side.split() for side in expr.split("->"))
-        parts = [re.fullmatch(r"([a-z]*)(\d*)(\*?)", word).groups() for word in right]
-        names = [name for name, _, _ in parts]
-        sizes = [int(number) for _, number, _ in parts]
-        spec = [[i for i, name in enumerate(names) if name == d] for d in left]
-        return {"mesh": sizes, "spec": spec} if math.prod(sizes) == n else "numbers-do-not-multiply"
-
-
 @wrong("divides-without-stars", 0)
 def divides_first():
     """Whether the numbers divide is asked before the stars are."""

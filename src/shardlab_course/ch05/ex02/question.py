@@ -6,7 +6,7 @@ from typing import Any
 
 from shardlab_course.ch05.ex02 import oracle as of
 from shardlab_judge.items.calls import CallsItem
-from shardlab_judge.question import Question, WrongProgram, WrongValues
+from shardlab_judge.question import Question, WrongValues
 
 MINI = (
     WrongValues(
@@ -28,9 +28,6 @@ MINI = (
         "copies-by-default", "Without a star the numbers must multiply to the number of devices. Copies have to be written "
         "out.", 1,
         like=of.mistaken(lenient=True)),
-    WrongProgram(
-        "number-left-out", "A word need not have a number. Then there are no digits, and int('') raises.", 3,
-        error=r"invalid literal for int\(\) with base 10: ''"),
 )  # fmt: skip
 
 MINI_CALLS: tuple[tuple[Any, ...], ...] = (
