@@ -79,7 +79,7 @@ def _words(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
     if len(returned) > len(rights) == 1 and (isinstance(right, str) or (type(right) is int and len(pairs) > 3)):
         return Misconception("one-word-missed", f"The only right answer that it misses is {right!r}.")
     kinds = {kind_of(one) for pair in pairs for one in pair}
-    most = {"a string": 2, "a number": 1, "True or False": 1}.get("".join(kinds), 0)
+    most = {"a string": 2, "a number": 1 + (len(pairs) > 9), "True or False": 1}.get("".join(kinds), 0)
     if not len(both) < len(pairs) or len(both) > most:
         return None
     told = ", or ".join(dict.fromkeys(f"{got!r} where {right!r} is right" for right, got in pairs))
