@@ -67,6 +67,13 @@ def softmax_over_devices(o: Observed) -> bool:
     return same(o, softmax(x.reshape(len(x), dict(o.case.axes)["x"], -1)).reshape(x.shape))
 
 
+def rows_summed(o: Observed) -> bool:
+    """Whether exponentials were divided by the sum over rows, and over the same place of the devices' blocks."""
+    x = o.inputs[0].astype(np.float64)
+    e = np.exp(x - x.max(1, keepdims=True)).reshape(len(x), devices(o), -1)
+    return same(o, (e / e.sum((0, 1))).reshape(x.shape))
+
+
 def logarithm_of_mean(o: Observed) -> bool:
     """Whether the sum was divided by the devices before its logarithm was taken."""
     return same(o, logsumexp(o.inputs[0].astype(np.float64)) - np.log(devices(o)))
