@@ -416,6 +416,15 @@ def test_against_what_is_due(sent: list[tuple[str, int, int]], id: str | None, w
     assert (found and found.id) == id and (found.cause if found else "") == words
 
 
+def test_what_is_due_in_another_size_is_not_needless() -> None:
+    """An all-reduce that accounts for all that is too much, where a smaller one over its axis has to be."""
+    observed = dataclasses.replace(seen(np.zeros((2, 2))), collectives=(moved("all-gather", 40), moved("all-reduce", 90)))
+    assert prices.likely(observed, 40).id == "needless-collective"
+    assert prices.likely(observed, 40, lambda: [moved("all-reduce", 20)]) is None
+    again = dataclasses.replace(observed, collectives=(*observed.collectives, moved("all-reduce", 20)))
+    assert prices.likely(again, 80, lambda: [moved("all-reduce", 20)]).id == "needless-collective"
+
+
 def test_arrays_sent_together_are_told_apart() -> None:
     """Three numbers in one all-reduce, where two of them would do."""
     together = dataclasses.replace(moved("all-reduce", 12), arrays=(("f32", ()),) * 3)

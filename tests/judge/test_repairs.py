@@ -61,7 +61,7 @@ WRONG = {
     "a round too many": (
         "fori_loop(0, 2",
         "fori_loop(0, 3",
-        "the whole number 3, where it stands for an index or a number of rounds, were 2 in one place",
+        "the whole number 3, perhaps an index or a number of rounds, were 2 in one place",
     ),
     "two mistakes": ("shares / (total +", "jnp.sin(shares) / (total -", ""),
 }

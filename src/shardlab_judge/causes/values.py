@@ -278,8 +278,8 @@ def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
     if wrong.size and not np.isfinite(wrong).any():
         return Misconception(
             "not-finite",
-            "No wrong value is finite. Examples are 0 / 0 on a device that has nothing to add up, a difference of "
-            "infinities, and a root or logarithm of a negative number.",
+            "No wrong value is finite. Examples are 0 / 0 on a device that has nothing to add up, an exponential that is "
+            "too large, a difference of infinities, and a root or logarithm of a negative number.",
         )
     if wrong.size and not wrong.any():
         return Misconception(

@@ -155,7 +155,7 @@ def _counted(operation: ir.Operation) -> Iterator[tuple[str, Change]]:
         return
     now = int(ir.DenseIntElementsAttr(operation.attributes["value"])[0])
     for other in (now - 1, now + 1):
-        said = f"the whole number {now}, where it stands for an index or a number of rounds, were {other} in one place"
+        said = f"the whole number {now}, perhaps an index or a number of rounds, were {other} in one place"
         yield said, partial(_set, operation, "value", f"dense<{other}> : tensor<i32>")
 
 

@@ -110,7 +110,8 @@ def sums_a_part(o: Observed) -> bool:
     own, across = [block.sum(1, keepdims=True) for block in blocks], np.sum(blocks, 0)
     if shape(o) != x.shape:
         apart, added = [total[:, 0] > 0 for total in own], np.all(own, 0)[:, 0]
-        return not np.all(own) and (_finite_where(o, apart) or _finite_where(o, [added] * len(own)))
+        too_large = any(np.isposinf(block).any() for _, block in by_place(o))  # the logarithm of 0 is not
+        return not (np.all(own) or too_large) and (_finite_where(o, apart) or _finite_where(o, [added] * len(own)))
     return any(
         not np.all(totals) and _finite_where(o, [np.broadcast_to(t > 0, b.shape) for t, b in zip(totals, blocks)])
         for totals in (own, [across] * len(blocks))
