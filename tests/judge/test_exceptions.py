@@ -124,6 +124,8 @@ MADE: dict[str, tuple[Any, str]] = {
     "no return": (lambda mesh, A, B: None, "nothing-returned"),
     "body without return": (mapped(lambda a, b: None), "nothing-returned"),
     "mapped, not called": (lambda mesh, A, B: jax.jit(jnp.sin), "function-returned"),
+    "list as key": (lambda mesh, A, B: {"x": A}[["x"]], "list-as-key"),
+    "no digits": (lambda mesh, A, B: A[int("")], "no-digits"),
     "None": (lambda mesh, A, B: None + A, "nothing-there"),
     "text": (lambda mesh, A, B: "C", "not-jax-returned"),
     "name": (lambda mesh, A, B: produkt(A, B), "not-defined"),  # noqa: F821

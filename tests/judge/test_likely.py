@@ -56,9 +56,17 @@ def test_copies_and_terms_side_by_side(right: np.ndarray, rng: np.random.Generat
     for spec, words in (((), "already is gathered over x again"), (("x",), "out_specs names an axis along which")):
         assert words in likely(seen(np.concatenate([right] * 4), spec), (right,)).cause
     assert named(seen(np.concatenate([first, right - first], 1), (None, "y")), right) == "terms-side-by-side"
+    for pairs, words in ((np.repeat(right.reshape(4, 1, 2, 12), 2, 1), "2 copies of each right block"),
+                         (np.stack([first, right - first]).reshape(2, 4, 2, 12).swapaxes(0, 1), "2 terms lie")):  # fmt: skip
+        assert words in likely(seen(pairs.reshape(16, 12), (("x", "y"),)), (right,)).cause
     assert named(seen(np.concatenate([right] * 3)), right) is None
     assert named(seen(np.concatenate([right / 4] * 4)), right) is None
     assert named(seen(np.concatenate([right, first])), right) is None
+
+
+def test_rounded_down(right: np.ndarray) -> None:
+    """Whole numbers where fractions should be."""
+    assert named(seen(np.floor(right)), right) == "rounded-down" and named(seen(np.floor(right + 0.5)), right) is None
 
 
 def test_transposed(right: np.ndarray) -> None:
@@ -408,6 +416,15 @@ def test_against_what_is_due(sent: list[tuple[str, int, int]], id: str | None, w
     assert (found and found.id) == id and (found.cause if found else "") == words
 
 
+def test_what_is_due_in_another_size_is_not_needless() -> None:
+    """An all-reduce that accounts for all that is too much, where a smaller one over its axis has to be."""
+    observed = dataclasses.replace(seen(np.zeros((2, 2))), collectives=(moved("all-gather", 40), moved("all-reduce", 90)))
+    assert prices.likely(observed, 40).id == "needless-collective"
+    assert prices.likely(observed, 40, lambda: [moved("all-reduce", 20)]) is None
+    again = dataclasses.replace(observed, collectives=(*observed.collectives, moved("all-reduce", 20)))
+    assert prices.likely(again, 80, lambda: [moved("all-reduce", 20)]).id == "needless-collective"
+
+
 def test_arrays_sent_together_are_told_apart() -> None:
     """Three numbers in one all-reduce, where two of them would do."""
     together = dataclasses.replace(moved("all-reduce", 12), arrays=(("f32", ()),) * 3)
@@ -508,6 +525,9 @@ def test_places_on_other_devices() -> None:
         ([3e-6, 8e-6], [4e9, 1e10], "orders-of-magnitude"),
         (["a", "b"], ["c", "c"], "one-word-too-often"),
         (["a", "a"], ["b", "c"], "one-word-missed"),
+        ([4, 4, 4, 4], [1, 2, 3, 1], "one-word-missed"),
+        ([4, 4, 4], [1, 2, 3], None),
+        ([1, 3] * 5, [3, 1] * 5, "one-for-another"),
         ([{"a": 1}, {"b": 2}], ["no", "no"], "one-word-too-often"),
         ([{"a": 1}, {"b": 2}], ["no", "none"], "other-kind"),
         (["a", "b", "a"], ["b", "a", "b"], "one-for-another"),
@@ -588,6 +608,8 @@ def test_returned_on_one_side() -> None:
     near = one_sided(rights, [99, 198.5, 29.9, 49.7])
     assert near.id == "always-too-small" and near.cause.endswith("or for a small term.")
     assert one_sided(rights, [0, 0, 1, 0]).cause == "Of 4 wrong numbers, 3 are 0."
+    assert one_sided([0, *rights], [3, 110, 440, 35, 60]).cause.endswith("times the right one where that is not 0.")
+    assert one_sided([0, *rights], [-3, 110, 440, 35, 60]) is None
     for got in ([110, 199, 35, 60], [110, 440, 35, 50], ["a", 1, 2, 3]):
         assert one_sided(rights, got) is None
 
@@ -643,7 +665,7 @@ def test_weights_of_neighbours(rng: np.random.Generator) -> None:
         == "Along dimension 0 of argument number 1 after the mesh, the value itself is added -2 times, which is wrong."
     )
     assert "the value before is added 2 times and the value after is added 0.5 times" in told(stencil(2, -3, 0.5))
-    assert not told(stencil(1, -3, 2) ** 2)
+    assert "the value after is added 0 times" in told(stencil(1, -3, 1e-9)) and not told(stencil(1, -3, 2) ** 2)
 
 
 def test_returned_in_powers(rng: np.random.Generator) -> None:
@@ -694,6 +716,7 @@ def test_lines(right: np.ndarray, rng: np.random.Generator) -> None:
     assert told(np.sin(right), right + 1j).startswith("The output has no imaginary part")
     assert told(right, np.sin(9 * right), right) == "It is argument number 1 after the mesh, unchanged."
     assert not told(right * 1.005) and not told(np.sin(right)) and not told(right[0])
+    assert lines.likely(item, seen(np.sin(right)), (right,), 64).id == "nothing-moves"
     one, other = seen(right), seen(np.sin(right))
     both = dataclasses.replace(one, shards=one.shards + other.shards, placements=one.placements * 2)
     assert lines.likely(item, both, (right, right)).cause == "Of 2 outputs, only number 2 has wrong values."

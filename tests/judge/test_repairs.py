@@ -42,6 +42,11 @@ def mix(mesh, x):
 WRONG = {
     "a sum for a maximum": ("pmax(", "psum(", "a sum of f32[6] over devices were a maximum"),
     "a maximum for a sum": ("psum(shares", "pmax(shares", "a maximum of f32[6] over devices were a sum"),
+    "a sum of copies": (
+        'total = jax.lax.psum(shares.sum(0), "x")',
+        'total = jax.lax.psum(jax.lax.psum(shares.sum(0), "x"), "x")',
+        "one all-reduce of f32[6] were left out",
+    ),
     "a mask the wrong way": (
         "-1.0, x)",
         "x, -1.0)",
@@ -56,7 +61,7 @@ WRONG = {
     "a round too many": (
         "fori_loop(0, 2",
         "fori_loop(0, 3",
-        "the whole number 3, where it stands for an index or a number of rounds, were 2 in one place",
+        "the whole number 3, perhaps an index or a number of rounds, were 2 in one place",
     ),
     "two mistakes": ("shares / (total +", "jnp.sin(shares) / (total -", ""),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -50,5 +51,5 @@ def situation(rng: random.Random) -> tuple[dict[str, int], list[int], ListedSpec
 
 LIST_AS_AXIS = WrongProgram(
     "list-as-axis", "An entry may be a list of axes, and a list cannot be a key of the mesh. Go through the list.", 2,
-    error="unhashable type: 'list'",
+    error=lambda text, call: "unhashable type: 'list'" in text and bool(re.search(r"\[[^]]*\[", call)),
 )  # fmt: skip

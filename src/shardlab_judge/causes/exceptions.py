@@ -36,6 +36,12 @@ OWN = (
      r"^ValueError: Einstein sum subscript '(\w*)' does not contain the correct number of indices for operand (\d+)",
      r"In einsum, '\1' must have a letter for each dimension of operand \2 (the first is operand 0), and that operand has "
      "another number of dimensions."),
+    ("list-as-key",
+     r"^TypeError: .*unhashable type: 'list'",
+     "A list cannot be the key of a dict, or in a set. Go through its entries, or make a tuple of it."),
+    ("no-digits",
+     r"^ValueError: invalid literal for int\(\) with base 10: ''",
+     "int('') raises: there are no digits here. Treat a number that is left out by itself."),
     ("nothing-returned",
      r"^TypeError: the function returned None\n",
      "It returns None: `return` is missing, in it or in the body that it maps, or what stands behind it is None."),

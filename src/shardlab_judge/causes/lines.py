@@ -14,7 +14,7 @@ from shardlab_judge.question import Misconception
 IDS = frozenset(
     {
         "another-length", "argument-unchanged", "floats-for-whole-numbers", "floats-for-complex-numbers", "nearly-right",
-        "right-up-to", "some-lines-wrong", "chosen-from-an-argument", "some-outputs-wrong",
+        "right-up-to", "some-lines-wrong", "chosen-from-an-argument", "some-outputs-wrong", "nothing-moves",
     }
 )  # fmt: skip
 """What it names."""
@@ -22,12 +22,21 @@ MOST = 4
 """Lines that are named."""
 
 
-def likely(item: Any, observed: Observed, rights: tuple[np.ndarray, ...]) -> Misconception | None:
-    """What is known of the first wrong output, or which of several are wrong.
+def likely(item: Any, observed: Observed, rights: tuple[np.ndarray, ...], due: int = 0) -> Misconception | None:
+    """What is known of the first wrong output, or which of several are wrong, or that nothing moves.
 
     Args:
         item: whose tolerances say what is wrong.
+        due: bytes that a right program has to move.
     """
+    found = _of_outputs(item, observed, rights)
+    if found or observed.collectives or not due:
+        return found
+    told = "Nothing moves between devices, but the right values need data of other devices."
+    return Misconception("nothing-moves", told)
+
+
+def _of_outputs(item: Any, observed: Observed, rights: tuple[np.ndarray, ...]) -> Misconception | None:
     if len(rights) != len(observed.shards):
         return None
     masks = [_wrong(item, observed, list(shards), right) for shards, right in zip(observed.values, rights)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,21 @@ COMBINED = ("all-gather", "all-reduce", "reduce-scatter")
 HALF = ("bfloat16", "float16")
 
 
-def likely(observed: Observed, budget: int) -> Misconception | None:
-    """What alone brings the price down to the budget, if something does; a sentence of arithmetic, and no guess."""
+def likely(observed: Observed, budget: int, due: Callable[[], Sequence[Any]] | None = None) -> Misconception | None:
+    """What alone brings the price down to the budget, if something does; a sentence of arithmetic, and no guess.
+
+    Args:
+        due: the collectives of a program that moves no more than it has to.
+    """
     over = observed.price - budget
     if over <= 0:
         return None
-    some = [*_collectives(observed, over)]
+    some = [*_collectives(observed, over, due or tuple)]
     # Where two collectives explain the same number, arithmetic does not say which of them is the one.
     return next(iter(some or _whole_program(observed, budget)), None) if len(some) < 2 else None
 
 
-def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
+def _collectives(observed: Observed, over: int, due: Callable[[], Sequence[Any]]) -> Iterator[Misconception]:
     """Which collectives make the difference, each by itself."""
     largest = max((c.payload_bytes for c in observed.collectives), default=0)
     whole = [c for c in observed.collectives if c.kind == "all-reduce" and price([c]) == 2 * over]
@@ -55,10 +59,17 @@ def _collectives(observed: Observed, over: int) -> Iterator[Misconception]:
             ran = f"If it ran {runs - fewer} times, it would cost no more than it has to."
             what = f"Its {_named(group[0])} runs {runs} times. {ran}"
             yield Misconception("rounds-too-many", what)
-        if price(group) == over:
+        if price(group) == over and not _needed(group, observed.collectives, due):
             many, it = (f", which it has {len(group)} times", "any of them") if len(group) > 1 else ("", "it")
             what = f"It does not need its {_named(group[0])}{many}: without {it}, it would cost no more than it has to."
             yield Misconception("needless-collective", what)
+
+
+def _needed(group: Sequence[Any], all_of_them: Sequence[Any], due: Callable[[], Sequence[Any]]) -> bool:
+    """Whether these are the only ones of their kind over their axes, and one such is due, though of another size."""
+    kind = (group[0].kind, group[0].axes)
+    others = [c for c in all_of_them if (c.kind, c.axes) == kind and not any(c is one for one in group)]
+    return not others and any((c.kind, c.axes) == kind for c in due())
 
 
 def _rounds_too_many(c: Any, over: int) -> int:

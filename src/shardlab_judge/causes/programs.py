@@ -29,7 +29,7 @@ def recognised(item: Item, observed: Observed, letter: str, cost: Cost | None = 
             if observed.price <= cost.price + beyond and observed.slow <= cost.slow:
                 return prices.work(observed, cost.flops)
             budgets = (cost.price, cost.price + beyond) if observed.price > cost.price + beyond else ()
-            likely = next(filter(None, (prices.likely(observed, budget) for budget in budgets)), None)
+            likely = next(filter(None, (prices.likely(observed, budget, cost.sent) for budget in budgets)), None)
             return likely or (prices.against(observed.collectives, cost.sent(), beyond) if cost.sent else None)
         case "M" if cost is not None:
             return prices.memory(observed, cost.memory)

@@ -49,16 +49,19 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any], related: Related) ->
 def one_sided(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception | None:
     """That every wrong number is too large, or too small, and by how much; what is said where nothing else is known."""
     each = [(r, g) for r, g in zip(map(_numbers, rights), map(_numbers, returned)) if r and g and len(r) == len(g)]
-    ratios = [g / r for right, got in each for r, g in zip(right, got) if r > 0 and r != g]
-    if len(each) < len(rights) or len(ratios) < 4 or not (min(ratios) > 1 or 0 <= max(ratios) < 1):
+    wrong = [(r, g) for right, got in each for r, g in zip(right, got) if r != g]
+    ratios = [g / r for r, g in wrong if r > 0]
+    sided = all(g > r >= 0 for r, g in wrong) or all(r > g >= 0 for r, g in wrong)
+    if len(each) < len(rights) or len(ratios) < 4 or not sided:
         return None
     zeros = ratios.count(0)
     if 2 * zeros > len(ratios):
         return Misconception("mostly-zero", f"Of {len(ratios)} wrong numbers, {zeros} are 0.")
     more, far = ("large", max(ratios)) if min(ratios) > 1 else ("small", min(ratios))
     near = " That is near: look for rounding, or for a small term." if 0.9 < far < 1.1 else ""
-    told = f"Every wrong number is too {more}: it is between {min(ratios):.4g} and {max(ratios):.4g} times the right one."
-    return Misconception(f"always-too-{more}", told + near)
+    told = f"Every wrong number is too {more}: it is between {min(ratios):.4g} and {max(ratios):.4g} times the right one"
+    but_zero = " where that is not 0" * (len(ratios) < len(wrong))
+    return Misconception(f"always-too-{more}", f"{told}{but_zero}.{near}")
 
 
 def kind_of(value: Any) -> str:
@@ -73,10 +76,10 @@ def _words(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
     right, got = pairs[0]
     if len(rights) > len(returned) == 1 and isinstance(got, str):
         return Misconception("one-word-too-often", f"Every wrong answer is {got!r}: it is given too often.")
-    if len(returned) > len(rights) == 1 and isinstance(right, str):
+    if len(returned) > len(rights) == 1 and (isinstance(right, str) or (type(right) is int and len(pairs) > 3)):
         return Misconception("one-word-missed", f"The only right answer that it misses is {right!r}.")
     kinds = {kind_of(one) for pair in pairs for one in pair}
-    most = {"a string": 2, "a number": 1, "True or False": 1}.get("".join(kinds), 0)
+    most = {"a string": 2, "a number": 1 + (len(pairs) > 9), "True or False": 1}.get("".join(kinds), 0)
     if not len(both) < len(pairs) or len(both) > most:
         return None
     told = ", or ".join(dict.fromkeys(f"{got!r} where {right!r} is right" for right, got in pairs))
@@ -119,7 +122,8 @@ def _relations(pairs: Sequence[tuple[list[float], list[float]]], returned: Seque
     if all(g == 0 for _, g in each):
         yield Misconception("always-zero", "Every wrong number is 0.")
     if len(pairs) > 1 and all(one == returned[0] for one in returned) and len({str(right) for right, _ in pairs}) > 1:
-        yield Misconception("always-the-same", "It returns the same value in all these calls, whatever its arguments are.")
+        told = "is the same value" if isinstance(returned[0], list | dict) else f"is {returned[0]!r}"
+        yield Misconception("always-the-same", f"Every wrong answer {told}.")
 
 
 def _signs(pairs: Sequence[tuple[list[float], list[float]]]) -> Iterator[Misconception]:

@@ -82,6 +82,7 @@ def neighbours(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconc
             continue
         mine, due = (np.linalg.lstsq(columns, each, rcond=None)[0] for each in inner)
         if np.allclose(columns @ mine, inner[0], 1e-4, 1e-4) and np.allclose(columns @ due, inner[1], 1e-4, 1e-4):
+            mine = np.where(np.abs(mine) > NEAR * max(abs(due)), mine, 0)  # what is less is rounding
             wrong = [(m, w) for m, w, right in zip(mine, NEXT, due) if abs(m - right) > NEAR * max(abs(due))]
             told = " and ".join(f"the {words} is added {m:.4g} times" for m, words in wrong)
             told = f"Along dimension {d} of argument number {number} after the mesh, {told}, which is wrong."

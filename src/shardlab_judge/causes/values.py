@@ -61,25 +61,33 @@ def _transposed(observed: Observed, blocks: Blocks, right: np.ndarray) -> Miscon
 
 
 def _side_by_side(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
-    """Copies of the right output, or terms of it, one after another along a dimension."""
+    """Copies of the right output or of each of its blocks, or terms of them, one after another along a dimension."""
     whole = assembled(blocks)
     for dimension, (long, short) in enumerate(zip(whole.shape, right.shape) if whole.ndim == right.ndim else ()):
         over = _axes_of(observed, long / short) if short and long > short else ""
         if not over or but(whole.shape, dimension) != but(right.shape, dimension):
             continue
-        pieces = np.split(whole, long // short, axis=dimension)
-        if all(close(piece, right) for piece in pieces):
-            whole_there = all(block.shape[dimension] == long for _, _, block in blocks)
-            how = "what is whole already is gathered" if whole_there else "out_specs names an axis"
-            how += f" over {over} again" if whole_there else f" along which all devices hold the same block ({over})"
-            told = f"The output is {long // short} copies of the right one, side by side along dimension {dimension}"
-            return Misconception("copies-side-by-side", f"{told}. This happens when {how}.")
-        if close(np.sum(pieces, axis=0), right) and not all(close(piece, pieces[0]) for piece in pieces):
-            return Misconception(
-                "terms-side-by-side",
-                f"{long // short} terms lie side by side along dimension {dimension}, but nobody added them up ({over}).",
-            )
+        many = long // short
+        for of_what, pieces in _pieces(whole, blocks, dimension, many):
+            if all(close(piece, right) for piece in pieces):
+                whole_there = all(block.shape[dimension] == long for _, _, block in blocks)
+                how = "what is whole already is gathered" if whole_there else "out_specs names an axis"
+                how += f" over {over} again" if whole_there else f" along which all devices hold the same block ({over})"
+                told = f"The output is {many} copies of {of_what}, side by side along dimension {dimension}"
+                return Misconception("copies-side-by-side", f"{told}. This happens when {how}.")
+            if close(np.sum(pieces, axis=0), right) and not all(close(piece, pieces[0]) for piece in pieces):
+                told = f"{many} terms lie side by side along dimension {dimension}, but nobody added them up ({over})."
+                return Misconception("terms-side-by-side", told)
     return None
+
+
+def _pieces(whole: np.ndarray, blocks: Blocks, dimension: int, many: int) -> Iterator[tuple[str, list[np.ndarray]]]:
+    """What stands side by side, and in words what each may be a copy of."""
+    yield "the right one", np.split(whole, many, dimension)
+    count = whole.shape[dimension] // blocks[0][2].shape[dimension]
+    if count > many and count % many == 0:
+        parts = np.split(whole, count, dimension)
+        yield "each right block", [np.concatenate(parts[n::many], dimension) for n in range(many)]
 
 
 def _in_proportion(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
@@ -185,6 +193,13 @@ def _shifted(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcep
     return None
 
 
+def _rounded_down(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
+    """Every value without its fraction."""
+    if right.dtype.kind != "f" or right.size < 2 or not held(blocks, np.floor(right)):
+        return None
+    return Misconception("rounded-down", "Every value is the right one rounded down to a whole number, as `//` does.")
+
+
 def _by_a_constant(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
     """Every value by one factor, or by one difference, from the right one."""
     mine, wanted = _at_largest(blocks, right)
@@ -263,8 +278,8 @@ def _of_one_kind(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misco
     if wrong.size and not np.isfinite(wrong).any():
         return Misconception(
             "not-finite",
-            "No wrong value is finite. Examples are 0 / 0, a difference of infinities, or a root or logarithm of a negative "
-            "number. Look at what a device does if it has nothing to add up or to compare.",
+            "No wrong value is finite. Examples are 0 / 0 on a device that has nothing to add up, an exponential that is "
+            "too large, a difference of infinities, and a root or logarithm of a negative number.",
         )
     if wrong.size and not wrong.any():
         return Misconception(
@@ -320,10 +335,10 @@ def _some_devices(
 
 
 RELATIONS: tuple[Relation, ...] = (
-    _side_by_side, _an_argument, parts.stacked, parts.another_shape, parts.too_short, _transposed, _elsewhere,
-    _first_only, _in_proportion, _unadded, _other_order, _shifted, parts.conjugated, _rounded, _by_a_constant, _of_one_kind,
-    parts.parts_in_other_places, sums.change_of_an_argument, sums.other_weights, sums.neighbours, sums.other_terms,
-    _by_slice, _at_edges, _some_devices,
+    _side_by_side, _an_argument, parts.stacked, parts.another_shape, parts.too_short, _transposed, _elsewhere, _rounded,
+    _first_only, _in_proportion, _unadded, _other_order, _shifted, parts.conjugated, _rounded_down, _by_a_constant,
+    _of_one_kind, parts.parts_in_other_places, sums.change_of_an_argument, sums.other_weights, sums.neighbours,
+    sums.other_terms, _by_slice, _at_edges, _some_devices,
 )  # fmt: skip
 """Tried in this order: what says most of the program comes first."""
 

@@ -199,7 +199,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
             if known is None and letter == "V" and names is not None:
                 known = stages.likely(names, module, observed)
             if known is None and letter == "V":
-                known = lines.likely(item, observed, rights(item, observed))
+                known = lines.likely(item, observed, rights(item, observed), cost.price if cost else 0)
             findings.append(explained(found, known))
     return findings
 

@@ -31,7 +31,7 @@ _TRANSFORMS = {
 }  # fmt: skip
 _NARROW = frozenset({"bf16", "f16"})
 _ORDER = (
-    "each rounding", "rounding", "devices", "all-reduce", "other way", "permute", "transform", "comparison", "mask",
+    "each rounding", "rounding", "all-reduce", "devices", "other way", "permute", "transform", "comparison", "mask",
     "over a block", "of f", "i32", "",
 )  # fmt: skip
 _ALONE = frozenset({"stablehlo.all_reduce", "stablehlo.collective_permute"})
@@ -82,7 +82,7 @@ def _changes(operations: Iterable[ir.Operation]) -> Iterator[tuple[str, Change]]
         if operation.name in _REDUCTIONS:
             yield from _reduced(operation)
         if operation.name in _ALONE:
-            yield f"its {_short(operation)} of {_shape(operation)} were left out", partial(_without, operation)
+            yield f"one {_short(operation)} of {_shape(operation)} were left out", partial(_without, operation)
         if _inside(operation, _REDUCTIONS) or _condition(operation):
             continue
         if operation.name == "stablehlo.fft":
@@ -155,7 +155,7 @@ def _counted(operation: ir.Operation) -> Iterator[tuple[str, Change]]:
         return
     now = int(ir.DenseIntElementsAttr(operation.attributes["value"])[0])
     for other in (now - 1, now + 1):
-        said = f"the whole number {now}, where it stands for an index or a number of rounds, were {other} in one place"
+        said = f"the whole number {now}, perhaps an index or a number of rounds, were {other} in one place"
         yield said, partial(_set, operation, "value", f"dense<{other}> : tensor<i32>")
 
 

@@ -10,6 +10,14 @@ def additions_forgotten():
         return m * k * n / seconds
 
 
+@wrong("upside-down", 2.5)
+def peak_over_work():
+    """The time is compared with the inverse of what the peak takes."""
+
+    def believable(m, k, n, seconds, peak):
+        return seconds >= peak / (2 * m * k * n)
+
+
 @wrong("believes-everything", 2.5)
 def believes_everything():
     """It believes what it is told."""

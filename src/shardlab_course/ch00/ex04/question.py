@@ -52,6 +52,9 @@ BELIEVABLE = (
         "last-addition", "A sum of k products does take k-1 additions. But FLOPs are counted with k additions.", 3,
         like=lambda m, k, n, s, peak: m * n * (2 * k - 1) <= peak * s),
     WrongValues(
+        "upside-down", "The time at the peak is work divided by the peak. This is the peak divided by work.", 1,
+        like=lambda m, k, n, s, peak: s >= peak / operations(m, k, n)),
+    WrongValues(
         "believes-everything", "Some of these claims are above the peak of the chip.", 2, like=lambda *claim: True),
 )  # fmt: skip
 

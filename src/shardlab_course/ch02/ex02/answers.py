@@ -84,6 +84,14 @@ def own_shard_sent_too():
 
 
 @wrong("own-shard-sent-too", 0)
+def own_shard_sent_one_way():
+    """n hops one way, and as many as it takes both ways."""
+
+    def time_all_gather(V, n, bandwidth, latency, bidirectional):
+        return (n // 2 if bidirectional else n) * max(latency, V / n / bandwidth)
+
+
+@wrong("own-shard-sent-too", 0)
 def own_shard_sent_too_waited_right():
     """The same bytes with the right hops for latency."""
 

@@ -41,6 +41,9 @@ TIME = (
                               "began.", 1,
         like=gather(hops=lambda n, both: n / 2 if both else n, waits=gather_steps)),
     WrongValues(
+        "own-shard-sent-too", "A device has its own shard already. One way, n - 1 hops bring all others.", 1,
+        like=gather(hops=lambda n, both: n // 2 if both else n)),
+    WrongValues(
         "halves-exactly", "On an even ring the last shard is equally far both ways and takes a hop of its own. Whole "
         "shards take n // 2 hops, not (n - 1) / 2.", 2, like=gather(hops=lambda n, both: (n - 1) / 2 if both else n - 1)),
     WrongValues(

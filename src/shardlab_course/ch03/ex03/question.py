@@ -22,8 +22,8 @@ BLOCK = (
         "whole weight, or moves H from where `X @ W1` leaves it: rows over data, hidden units over model.", 1,
         when=lambda o: gathers(o, of=1)),
     WrongCost(
-        "none-means-whole", "H is gathered over `model`. None in a constraint does not leave a dimension open. It asks for "
-        "the whole dimension on every device.", 2,
+        "none-means-whole", "H is gathered over `model`. Perhaps a constraint has None for its hidden units. None does not "
+        "leave a dimension open: it asks for all of it on every device.", 2,
         when=lambda o: any(_gathered_over_model(c, _hidden(o)) for c in o.collectives)),
     WrongCost(
         "scattered-and-gathered", "The sum over model leaves the output where it belongs. If you cut it over model too, its "

@@ -20,6 +20,18 @@ def along_columns():
         return jnp.cumsum(x, axis=1)
 
 
+@wrong("other-dimension", 7.5)
+def blocks_along_columns():
+    def running_total(mesh, x):
+        def body(b):
+            c = jnp.cumsum(b, axis=1)
+            totals = jax.lax.all_gather(c[-1], "x")
+            earlier = jnp.arange(len(totals))[:, None] < jax.lax.axis_index("x")
+            return c + jnp.where(earlier, totals, 0).sum(0, keepdims=True)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P("x", None))(x)
+
+
 @wrong("blocks-not-offset", 7.5)
 def blocks_alone():
     def running_total(mesh, x):

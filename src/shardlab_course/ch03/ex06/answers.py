@@ -91,6 +91,16 @@ def scattered():
 
 
 @wrong("one-step-too-few", 0)
+def four_steps():
+    """A round of two steps is missing."""
+
+    def steps(mesh, x, rows, columns):
+        for _ in range(2):
+            x = rows @ (columns @ x) / len(rows)
+        return x
+
+
+@wrong("one-step-too-few", 0)
 def five_steps():
     """A step is missing at the end."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from shardlab_course.ch03.ex06 import oracle as of
 from shardlab_course.ch03.shared import LINE, WIDE, gathers
 from shardlab_course.shared import products
@@ -45,8 +47,7 @@ STEPS = (
         "one-step-too-few", "There are six steps, and each divides by the root of N.", 1, like=wrong)
       for wrong in (
           lambda x, rows, columns: of.steps(x, rows, columns) * len(x) ** 0.5,
-          lambda x, rows, columns: of.steps(x, rows, columns, of.STEPS - 1),
-          lambda x, rows, columns: of.steps(x, rows, columns, of.STEPS + 1),
+          *(functools.partial(of.steps, times=of.STEPS + more) for more in (-2, -1, 1, 2)),
       )),
 )  # fmt: skip
 

@@ -38,6 +38,15 @@ def device_put_inside():
         return jax.lax.with_sharding_constraint(y, columns)
 
 
+@wrong("other-dimension", 4)
+def by_hand_along_rows():
+    def shares(mesh, x):
+        def body(b):
+            return jax.nn.softmax(jax.lax.all_to_all(b, "x", 1, 0, tiled=True), axis=-1)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x", None), out_specs=P(None, "x"))(x)
+
+
 @told("out-shardings-free")
 def free():
     outcome["b"] = []

@@ -24,7 +24,8 @@ DETOUR = WrongCost(
     "compiler-detour",
     "Left to itself, XLA for CPU moved blocks between devices and then gathered over y, because it chooses by rules of "
     "thumb. One gather over x is enough: write it in shard_map.",
-    2, when=lambda o: not o.manual and "collective-permute" in o.kinds)  # fmt: skip
+    2, when=lambda o: not o.manual and "collective-permute" in o.kinds
+    and any(c.kind == "all-gather" and c.axes == ("y",) for c in o.collectives))  # fmt: skip
 
 WRONG_WAY = WrongProgram(
     "gathered-along-the-other-dimension",

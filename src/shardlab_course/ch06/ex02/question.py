@@ -16,7 +16,7 @@ from shardlab_course.ch06.shared import (
     program,
     summed_products,
 )
-from shardlab_course.shared.sent import sends_a_part
+from shardlab_course.shared.sent import sends_a_part, sent
 from shardlab_judge.cases import Input
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
@@ -54,7 +54,7 @@ ADDED = (
         "gathers-to-add",
         "A gather brings the whole operand to every device, and each device needs one part of it. An all-to-all brings "
         "only that part.",
-        2, when=lambda o: sends_a_part(o, "all-gather")),
+        2, when=lambda o: sent(o, "all-gather") >= o.inputs[0].nbytes),
     WrongCost(
         "other-operand-moved", "A already lies where the output should lie. B has to move.", 1,
         when=lambda o: (lies(o, (None, "x")) and sends_a_part(o, "all-to-all"))

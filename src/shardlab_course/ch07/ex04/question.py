@@ -86,8 +86,8 @@ TEST = (
         3, like=of.deviating),
     WrongValues(
         "exactly-equal",
-        "Your test refuses all right answers. x and y are lists of lists, and the last digits of y differ from NumPy's, "
-        "so allow a small difference. The standard deviation is that of each row, as NumPy's std gives it.", 3,
+        "Your test refuses all right answers. Print how far y is from what the test expects. If that is tiny, "
+        "allow it: the last digits of y differ from NumPy's.", 3,
         like=lambda x, y: bool((np.asarray(y) == of.normalized(np.asarray(x))).all())),
     WrongValues(
         "first-row-compared",

@@ -26,6 +26,16 @@ def divided_outside():
         return s / c
 
 
+@wrong("not-divided", 0)
+def added_up():
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.arange(losses.shape[1])[None] < lengths[:, None]
+            return jax.lax.psum(jnp.where(keep, losses, 0.0).sum(), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
 @wrong("gathers-everything", 5.25)
 def gathers():
     def masked_mean(mesh, losses, lengths):

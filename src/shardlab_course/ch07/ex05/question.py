@@ -21,6 +21,9 @@ MASKED = (
         "padding-as-zeros", "The padding is zero in the sum, but it is still counted in the denominator.", 1,
         like=lambda losses, lengths: of.masked_mean(losses, lengths) * lengths.sum() / losses.size),
     WrongValues(
+        "not-divided", "This is the sum of the losses. Divide it by the number of words.", 1,
+        like=lambda losses, lengths: of.masked_mean(losses, lengths) * lengths.sum()),
+    WrongValues(
         "each-device-its-own",
         "Each device returned the mean of its own sentences. Add sums, and counts, over devices.", 1,
         local=lambda at, losses, lengths: of.masked_mean(losses, lengths.astype(int))),

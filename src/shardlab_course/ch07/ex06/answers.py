@@ -48,6 +48,17 @@ def by_logsumexp():
         return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
 
 
+@wrong("rows-summed", 5.5)
+def summed_over_rows():
+    def softmax(mesh, x):
+        def body(block):
+            most = jax.lax.pmax(block.max(1, keepdims=True), "x")
+            e = jnp.exp(block - most)
+            return e / jax.lax.psum(e.sum(0, keepdims=True), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P(None, "x"), out_specs=P(None, "x"))(x)
+
+
 @wrong("columns-add-up", 5.5)
 def columns():
     def softmax(mesh, x):

@@ -67,6 +67,13 @@ def softmax_over_devices(o: Observed) -> bool:
     return same(o, softmax(x.reshape(len(x), dict(o.case.axes)["x"], -1)).reshape(x.shape))
 
 
+def rows_summed(o: Observed) -> bool:
+    """Whether exponentials were divided by the sum over rows, and over the same place of the devices' blocks."""
+    x = o.inputs[0].astype(np.float64)
+    e = np.exp(x - x.max(1, keepdims=True)).reshape(len(x), devices(o), -1)
+    return same(o, (e / e.sum((0, 1))).reshape(x.shape))
+
+
 def logarithm_of_mean(o: Observed) -> bool:
     """Whether the sum was divided by the devices before its logarithm was taken."""
     return same(o, logsumexp(o.inputs[0].astype(np.float64)) - np.log(devices(o)))
@@ -103,7 +110,8 @@ def sums_a_part(o: Observed) -> bool:
     own, across = [block.sum(1, keepdims=True) for block in blocks], np.sum(blocks, 0)
     if shape(o) != x.shape:
         apart, added = [total[:, 0] > 0 for total in own], np.all(own, 0)[:, 0]
-        return not np.all(own) and (_finite_where(o, apart) or _finite_where(o, [added] * len(own)))
+        too_large = any(np.isposinf(block).any() for _, block in by_place(o))  # the logarithm of 0 is not
+        return not (np.all(own) or too_large) and (_finite_where(o, apart) or _finite_where(o, [added] * len(own)))
     return any(
         not np.all(totals) and _finite_where(o, [np.broadcast_to(t > 0, b.shape) for t, b in zip(totals, blocks)])
         for totals in (own, [across] * len(blocks))

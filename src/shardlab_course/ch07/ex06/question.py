@@ -60,6 +60,9 @@ SOFTMAX = (
         "pmax and psum go over devices, element by element. The block's own columns are still to be reduced.", 1,
         when=of.softmax_over_devices),
     WrongValues(
+        "rows-summed", "The sum goes over rows, dimension 0. A row's sum goes over its columns: reduce dimension 1, then "
+        "psum over x.", 1, when=of.rows_summed),
+    WrongValues(
         "everything-adds-up", "All rows together add up to 1. Reduce over dimension 1 only.", 1,
         like=lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()),
     WrongValues(

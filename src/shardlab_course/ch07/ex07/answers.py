@@ -145,7 +145,17 @@ def transposed():
         return jax.shard_map(body, mesh=mesh, in_specs=(spec, spec), out_specs=spec)(A, b)
 
 
-@wrong("damping-forgotten", 0)
+@wrong("other-damping", 0)
+def damped_by_one():
+    def solves(mesh, A, b):
+        def body(A, b):
+            return jnp.linalg.solve(A[0] + jnp.eye(A.shape[-1]), b[0])[None]
+
+        spec = P(mesh.axis_names)
+        return jax.shard_map(body, mesh=mesh, in_specs=(spec, spec), out_specs=spec)(A, b)
+
+
+@wrong("other-damping", 0)
 def undamped():
     def solves(mesh, A, b):
         def body(A, b):

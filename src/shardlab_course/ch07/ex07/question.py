@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from shardlab_course.ch07.ex07 import oracle as of
 from shardlab_course.ch07.shared import LINE, MESHES, WIDE, drawing, shape
 from shardlab_judge.items.program import ProgramItem
@@ -31,8 +29,8 @@ SOLVES = (
         "own system, and out_specs set the solutions one below another.", 1,
         when=lambda o: shape(o) == o.inputs[1].shape[1:]),
     WrongValues(
-        "damping-forgotten", "The matrix is A + 16 I.", 1,
-        like=lambda A, b: np.stack([np.linalg.solve(m, v) for m, v in zip(A, b)])),
+        "other-damping", "The matrix is A + 16 I. Here another multiple of I was added, or none.", 1,
+        when=of.otherwise_damped),
     WrongValues(
         "transposed", "This solves the transposed system: A[0] @ x should give b[0].", 1,
         like=lambda A, b: of.solves(A.transpose(0, 2, 1), b)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shardlab_course.ch08.ex09 import oracle as of
 from shardlab_course.ch08.shared import LINE, ROWS, WIDE, Shapes, program, unchanged
 from shardlab_course.shared.manual import LEFT
-from shardlab_course.shared.sent import little_beside, sends_a_part
+from shardlab_course.shared.sent import little_beside, sent
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 OTHER_WAY_ROUND = (
@@ -15,7 +15,7 @@ EXCHANGE = (
     LEFT,
     WrongCost(
         "gathers-then-slices", "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
-        1, when=lambda o: sends_a_part(o, "all-gather")),
+        1, when=lambda o: sent(o, "all-gather") >= o.inputs[0].nbytes),
     WrongValues(
         "only-renamed", "Nothing moved. out_specs says where blocks lie, and does not bring them there.",
         1, when=of.blocks_stay, breaks=True),
