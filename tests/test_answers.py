@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+
 import pytest
 
 import asked
@@ -9,6 +12,7 @@ from corpus import SEED, first_verdict, notebook_verdict, verdict
 from drawn import disagreements
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
+from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.verdict import Verdict
 from variants import REFERENCE, Sample, first_of_each_cause, samples
@@ -24,6 +28,11 @@ GUARDED = {question.id for question in QUESTIONS.values() if any(isinstance(item
 def named(sample: Sample) -> str:
     """How a test is called that judges it."""
     return f"{sample.question}-{sample.name}"
+
+
+def called(question: str) -> list[CallsItem]:
+    """The plain functions that an exercise asks for."""
+    return [item for item in QUESTIONS[question].items if isinstance(item, CallsItem)]
 
 
 FIRST = [sample for question in ASKED for sample in first_of_each_cause(question.id)]
@@ -50,6 +59,15 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     assert html(got, question).startswith("<div")
     if (passes or sample.question not in GUARDED) and named(sample) not in TOLD:
         _is_due(sample, notebook_verdict(sample, SEED))
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.name == REFERENCE and called(s.question)], ids=named)
+def test_causes_name_arguments_as_the_exercise_does(sample: Sample) -> None:
+    """A cause names arguments as the oracle does, and students know the solution's names."""
+    given = {s.name: [a.arg for a in s.args.args] for s in sample.reference if isinstance(s, ast.FunctionDef)}
+    for item in called(sample.question):
+        names = [*inspect.signature(item.oracle).parameters]
+        assert names[: len(given[item.name])] == given[item.name]
 
 
 @pytest.mark.parametrize("sample", FIRST, ids=named)
