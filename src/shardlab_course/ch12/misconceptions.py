@@ -36,7 +36,7 @@ LEAPS = WrongProgram(
     "A permute sends beyond the next device: on a real ring such a message crosses every link on its way.",
     1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = WrongValues(
-    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and forwards them.", 1,
+    "ring-is-open", "The permutation does not go round all devices: some device gets zeros.", 1,
     when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",

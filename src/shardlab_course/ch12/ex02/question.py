@@ -40,7 +40,7 @@ SCATTER = (
         "same-chunk-everywhere", "Terms of different chunks are added to one sum. Which chunk is due depends on axis_index, "
         "on the direction in which sums travel, and on how many hops they have made.", 2, when=of.mixed),
     WrongValues(
-        "term-counted-twice", "Some sum has a device's term twice: n terms need n - 1 additions.", 2,
+        "term-counted-twice", "Some sum has a device's term more than once: n terms need n - 1 additions.", 2,
         when=lambda o: of.miscounted(o, 1)),
     WrongValues(
         "term-left-out", "Every sum lacks terms: each device has to add its own term after every hop, the last one "

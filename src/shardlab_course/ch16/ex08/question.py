@@ -19,8 +19,8 @@ SUM = (
         "scale-missing", "The sum was not multiplied back by a scale. There are two: one of the parts, and one of the sums.",
         3, when=of.scale_missing),
     WrongValues(
-        "scale-fixed", "A scale does not follow the numbers, so it is wrong for much smaller or much larger ones. Compute "
-        "each scale from the largest magnitude.", 3, when=of.scale_fixed, breaks=True),
+        "scale-fixed", "Much smaller or larger numbers do not give sums that are smaller or larger by the same factor. "
+        "Perhaps a scale is fixed: compute each scale from the largest magnitude.", 3, when=of.scale_fixed, breaks=True),
     WrongValues(
         "cut-off", "Numbers were cut off or rounded down. Round to the nearest before you convert to int8.", 3,
         when=of.truncated),
