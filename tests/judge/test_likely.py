@@ -280,6 +280,14 @@ def test_sums_with_an_argument(wrong: object, id: str | None, words: str, rng: n
     assert (found and found.id) == id and words in (found.cause if found else "")
 
 
+def test_one_large_change_is_not_all_of_them(rng: np.random.Generator) -> None:
+    """A step that is 8 times too long where it is largest by far, and another one elsewhere."""
+    a, b = (rng.standard_normal((8, 12)).astype(np.float32) for _ in range(2))
+    b[0, 0] = 3e4
+    observed = dataclasses.replace(seen(a - np.where(b == b.max(), b, b**2), ("x",)), inputs=(a, b))
+    assert likely(observed, (a - b / 8,)) is None
+
+
 def test_one_place_off(right: np.ndarray) -> None:
     """All slices one place late or early, and something else at the end."""
     late = np.concatenate([np.zeros((1, 12)), right[:-1]])
