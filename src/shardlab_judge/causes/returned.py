@@ -42,7 +42,7 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any], related: Related) ->
     flat = [(_numbers(right), _numbers(got)) for right, got in pairs]
     known = [(right, got) for right, got in flat if right is not None and got is not None]
     if len(known) < len(flat):
-        return None
+        return _members(pairs)
     return next(_relations(known, returned), None) or related(rights, returned) or next(_signs(known), None)
 
 
@@ -100,6 +100,19 @@ def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]], related: Re
             return Misconception(found.id, f"Only {name!r} is wrong. {found.cause}")
     told = f"Only {' and '.join(map(repr, wrong))} {'are' if len(wrong) > 1 else 'is'} wrong"
     return Misconception("some-entries", f"{told}; the other entries are right.")
+
+
+def _members(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
+    """Of lists of words: that every wrong one has words too many, or lacks some."""
+    lists = (isinstance(one, list) and all(isinstance(word, str) for word in one) for pair in pairs for one in pair)
+    if not all(lists):
+        return None
+    more, fewer = ([[w for w in one if w not in two] for one, two in some] for some in ([p[::-1] for p in pairs], pairs))
+    if all(more) and not any(fewer):
+        return Misconception("words-too-many", f"Every wrong list has words too many, such as {more[0][0]!r} here.")
+    if all(fewer) and not any(more):
+        return Misconception("words-missing", f"Every wrong list lacks words, such as {fewer[0][0]!r} here.")
+    return None
 
 
 def _relations(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequence[Any]) -> Iterator[Misconception]:

@@ -141,7 +141,7 @@ def _like(observed: Observed, right: np.ndarray) -> Iterator[tuple[int, np.ndarr
 
 
 def _near(found: np.ndarray, wanted: np.ndarray, scale: float) -> bool:
-    """Whether a change is this one, up to rounding, and is more than rounding; beside a few large values small ones count."""
+    """Whether a change is this one, up to rounding, and is more than rounding; a few large values do not hide others."""
     size = np.abs(wanted).max()
     most = NEAR * min(size, MANY * np.median(np.abs(wanted))) + 1e-6 * scale
     return bool(size > SMALL * scale and np.abs(found - wanted).max() <= most)
