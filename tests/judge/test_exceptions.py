@@ -68,6 +68,7 @@ MADE: dict[str, tuple[Any, str]] = {
     "fewer arguments": (lambda mesh, A: A, "other-arguments"),
     "more arguments": (lambda mesh, A, B, C: A, "other-arguments"),
     "body's arguments": (mapped(lambda a: a), "other-arguments"),
+    "split": (mapped(lambda a, b: jnp.split(a @ b, 5)[0], outs=P("x")), "uneven-split"),
     "named argument": (mapped(lambda a, b: lax.pcast(a @ b, "x")), "named-argument-missing"),
     "max": (lambda mesh, A, B: max(A[n] for n in range(0)), "nothing-to-choose-from"),
     "group": (lambda mesh, A, B: re.match("a", "a")[1], "no-such-group"),

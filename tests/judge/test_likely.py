@@ -491,7 +491,7 @@ def test_places_on_other_devices() -> None:
         ([3, 8, 12], [0, 0, 0], "always-zero"),
         ([[1, 2], [3, 5]], [[2, 1], [5, 3]], "other-order"),
         ([[[0, 2], [4, 8]]], [[[4, 8], [0, 2]]], "other-order"),
-        ([[[0, 2], [4, 8]]], [[[0, 2], [4, 8], []]], "other-order"),
+        ([[[0, 2], [4, 8]]], [[[0, 2], [4, 8], []]], "other-count"),
         ([True, True], [False, False], "one-for-another"),
         ([False, False], [True, True], "one-for-another"),
         ([False, True], [True, False], None),

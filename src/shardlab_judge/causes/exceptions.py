@@ -36,6 +36,10 @@ OWN = (
      r"^ValueError: Einstein sum subscript '(\w*)' does not contain the correct number of indices for operand (\d+)",
      r"In einsum, '\1' must have a letter for each dimension of operand \2 (the first is operand 0), and that operand has "
      "another number of dimensions."),
+    ("uneven-split",
+     "^ValueError: array split does not result in an equal division",
+     "split cuts into equal parts, and their number does not divide the dimension. Inside jax.shard_map that is the block's "
+     "dimension, not the whole array's."),
     ("named-argument-missing",
      r"^TypeError: (?:\S*\.)?(\w+)\(\) missing \d+ required keyword-only arguments?: ([^\n]*)",
      r"A call of `\1` lacks \2, which must be given by name."),

@@ -39,6 +39,8 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any], related: Related) ->
         return Misconception("other-kind", f"It returns {kind[1]} where {kind[0]} is right.")
     if all(isinstance(one, dict) for pair in pairs for one in pair) and (entries := _entries(pairs, related)):
         return entries
+    if lists := _lists(pairs):
+        return lists
     flat = [(_numbers(right), _numbers(got)) for right, got in pairs]
     known = [(right, got) for right, got in flat if right is not None and got is not None]
     if len(known) < len(flat):
@@ -100,6 +102,16 @@ def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]], related: Re
             return Misconception(found.id, f"Only {name!r} is wrong. {found.cause}")
     told = f"Only {' and '.join(map(repr, wrong))} {'are' if len(wrong) > 1 else 'is'} wrong"
     return Misconception("some-entries", f"{told}; the other entries are right.")
+
+
+def _lists(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
+    """Of lists of lists, another number of these."""
+    if not all(isinstance(one, list) and one and all(isinstance(e, list) for e in one) for pair in pairs for one in pair):
+        return None
+    if not all(len(right) != len(got) for right, got in pairs):
+        return None
+    due, made = map(len, pairs[0])
+    return Misconception("other-count", f"It returns {made} list{'s' * (made != 1)} where {due} are right.")
 
 
 def _members(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
