@@ -31,7 +31,7 @@ def likely(
 def _likely(rights: Sequence[Any], returned: Sequence[Any], related: Related) -> Misconception | None:
     pairs = list(zip(rights, returned, strict=True))
     if all(got is None for got in returned):
-        return Misconception("returns-none", "It returns None: `return` is missing, or is never reached.")
+        return Misconception("returns-none", "It returns None. Perhaps `return` is missing, or is never reached.")
     if words := _words(pairs):
         return words
     kinds = {(kind_of(right), kind_of(got)) for right, got in pairs}
@@ -106,9 +106,8 @@ def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]], related: Re
 
 def _lists(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
     """Of lists of lists, another number of these."""
-    if not all(isinstance(one, list) and one and all(isinstance(e, list) for e in one) for pair in pairs for one in pair):
-        return None
-    if not all(len(right) != len(got) for right, got in pairs):
+    nested = (isinstance(one, list) and all(isinstance(e, list) for e in one) for pair in pairs for one in pair)
+    if not all(nested) or any(len(right) == len(got) for right, got in pairs):
         return None
     due, made = map(len, pairs[0])
     return Misconception("other-count", f"It returns {made} list{'s' * (made != 1)} where {due} are right.")
