@@ -12,10 +12,9 @@ def together(array, axis=0, **options):
     return jax.lax.all_gather(array, "x", axis=axis, to="invarying", **options)
 
 
-def best(logits, offset=True):
+def best(logits, part=None):
     number = jnp.argmax(logits, -1).astype(jnp.int32)
-    if offset:
-        number += jax.lax.axis_index("x") * logits.shape[-1]
+    number += jax.lax.axis_index("x") * (logits.shape[-1] if part is None else part)
     where = jnp.argmax(together(logits.max(-1)), axis=0)
     return jnp.take_along_axis(together(number), where[None], axis=0)[0]
 
@@ -111,7 +110,12 @@ def under_jit():
 
 @wrong("numbers-in-the-part", 0)
 def no_offset():
-    serve = server(choose=lambda logits: best(logits, offset=False))
+    serve = server(choose=lambda logits: best(logits, part=0))
+
+
+@wrong("another-part-size", 0)
+def offset_of_rows():
+    serve = server(choose=lambda logits: best(logits, part=len(logits)))
 
 
 @wrong("own-position-missing", 0)

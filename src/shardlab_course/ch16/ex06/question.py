@@ -14,6 +14,10 @@ SERVE = (
         "numbers-in-the-part", "The tokens that were chosen are numbered from the beginning of a device's part of the "
         "vocabulary, and the next step looked up other tokens.", 3, when=of.numbered_in_the_part),
     WrongValues(
+        "another-part-size", "The tokens' numbers in each part of the vocabulary begin at a multiple of something else than "
+        "the part's size. Add the device's place along x times the number of logits in a part.", 3,
+        when=of.other_part_size),
+    WrongValues(
         "own-position-missing", "A token did not look at itself: its key and value have to be in the cache before it "
         "attends.", 2, like=of.decoded_with(behind=0)),
     WrongValues(
