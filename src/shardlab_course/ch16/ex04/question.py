@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex04 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
-from shardlab_course.shared.manual import promise_over_x
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
 ATTEND = (
+    LEFT,
     WrongValues(
         "softmaxes-averaged", "Each device made a softmax of its own positions, and the results were averaged. A device "
         "whose scores are large has to count for more.", 2, when=of.combined(of.averages)),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from shardlab_course.ch16.ex06 import oracle as of
 from shardlab_course.ch16.ex06 import served
 from shardlab_course.ch16.shared import LINE, WIDE
-from shardlab_course.shared.manual import promise_over_x
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 SERVE = (
+    LEFT,
     WrongValues(
         "numbers-in-the-part", "The tokens that were chosen are numbered from the beginning of a device's part of the "
         "vocabulary, and the next step looked up other tokens.", 3, when=of.numbered_in_the_part),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex08 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
-from shardlab_course.shared.manual import promise_over_x
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
 SUM = (
+    LEFT,
     WrongValues(
         "sum-wraps", "A sum beyond 127 came back as a negative number. Add in int32, and give the sums a scale of their own "
         "before they become int8 again.", 2, when=of.wrapped),
