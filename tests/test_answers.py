@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+
 import pytest
 
 import asked
@@ -9,6 +12,7 @@ from corpus import SEED, first_verdict, notebook_verdict, verdict
 from drawn import disagreements
 from shardlab_course.chapters import QUESTIONS
 from shardlab_course.checking.feedback import html, text
+from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.items.guard import GuardItem
 from shardlab_judge.verdict import Verdict
 from variants import REFERENCE, Sample, first_of_each_cause, samples
@@ -50,6 +54,17 @@ def test_answer_gets_its_verdict(sample: Sample) -> None:
     assert html(got, question).startswith("<div")
     if (passes or sample.question not in GUARDED) and named(sample) not in TOLD:
         _is_due(sample, notebook_verdict(sample, SEED))
+
+
+def test_causes_name_arguments_as_the_exercise_does() -> None:
+    """A cause names arguments as the oracle does, and students know the solution's names."""
+    other = []
+    for sample in (sample for sample in SAMPLES if sample.name == REFERENCE):
+        given = {s.name: [a.arg for a in s.args.args] for s in sample.reference if isinstance(s, ast.FunctionDef)}
+        for item in (item for item in QUESTIONS[sample.question].items if isinstance(item, CallsItem)):
+            names = [*inspect.signature(item.oracle).parameters][: len(given[item.name])]
+            other += [(sample.question, item.name, names)] * (names != given[item.name])
+    assert not other
 
 
 @pytest.mark.parametrize("sample", FIRST, ids=named)

@@ -288,6 +288,14 @@ def test_sums_with_an_argument(wrong: object, id: str | None, words: str, rng: n
     assert (found and found.id) == id and words in (found.cause if found else "")
 
 
+def test_one_large_change_is_not_all_of_them(rng: np.random.Generator) -> None:
+    """A step that is 8 times too long where it is largest by far, and another one elsewhere."""
+    a, b = (rng.standard_normal((8, 12)).astype(np.float32) for _ in range(2))
+    b[0, 0] = 3e4
+    observed = dataclasses.replace(seen(a - np.where(b == b.max(), b, b**2), ("x",)), inputs=(a, b))
+    assert likely(observed, (a - b / 8,)) is None
+
+
 def test_one_place_off(right: np.ndarray) -> None:
     """All slices one place late or early, and something else at the end."""
     late = np.concatenate([np.zeros((1, 12)), right[:-1]])
@@ -500,7 +508,7 @@ def test_places_on_other_devices() -> None:
         ([3, 8, 12], [0, 0, 0], "always-zero"),
         ([[1, 2], [3, 5]], [[2, 1], [5, 3]], "other-order"),
         ([[[0, 2], [4, 8]]], [[[4, 8], [0, 2]]], "other-order"),
-        ([[[0, 2], [4, 8]]], [[[0, 2], [4, 8], []]], "other-order"),
+        ([[[0, 2], [4, 8]]], [[[0, 2], [4, 8], []]], "other-count"),
         ([True, True], [False, False], "one-for-another"),
         ([False, False], [True, True], "one-for-another"),
         ([False, True], [True, False], None),
@@ -531,6 +539,9 @@ def test_places_on_other_devices() -> None:
         ([{"a": 1}, {"b": 2}], ["no", "no"], "one-word-too-often"),
         ([{"a": 1}, {"b": 2}], ["no", "none"], "other-kind"),
         (["a", "b", "a"], ["b", "a", "b"], "one-for-another"),
+        ([["a"], ["b", "c"]], [["a", "b"], ["a", "b", "c"]], "words-too-many"),
+        ([["a"], ["b", "c"]], [[], ["c"]], "words-missing"),
+        ([["a"], ["b", "c"]], [["b"], ["c"]], None),
         (["a", "b", "c"], ["b", "c", "a"], None),
         ([2, 2, 2], [1, 1, 1], "one-for-another"),
         ([2, 3, 2], [1, 2, 1], "off-by-a-constant"),

@@ -21,9 +21,9 @@ def gather_steps(n: int, both: bool) -> int:
     return steps
 
 
-def time_all_gather(nbytes: float, n: int, bandwidth: float, latency: float, bidirectional: bool) -> float:
+def time_all_gather(V: float, n: int, bandwidth: float, latency: float, bidirectional: bool) -> float:
     """Seconds, one step after the other: each takes as long as its bytes or its latency, whichever is longer."""
-    shard = nbytes / n
+    shard = V / n
     return sum(max(latency, shard / bandwidth) for _ in range(gather_steps(n, bidirectional)))
 
 

@@ -36,7 +36,7 @@ LEAPS = WrongProgram(
     "A permute sends beyond the next device: on a real ring such a message crosses every link on its way.",
     1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = WrongValues(
-    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and forwards them.", 1,
+    "ring-is-open", "The permutation does not go round all devices: some device gets zeros.", 1,
     when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
@@ -56,6 +56,9 @@ ONE_MORE = WrongCost(
     "one-hop-too-many", "n - 1 hops bring every chunk to every device; one more hop brings a chunk that the device has "
     "already had.", 2,
     when=lambda o: rings.hops(o) == rings.devices(o) and rings.needless(o))  # fmt: skip
+IDLE = WrongValues(
+    "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
+    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size), breaks=True)  # fmt: skip
 WAYS = (LEFT, READY_MADE, LEAPS, OPEN, CARRY)
 INDICES = (
     WrongValues(
@@ -71,8 +74,7 @@ INDICES = (
         "no-modulo", "d + i goes past n - 1, and then dynamic_slice takes the last rows without an error: count modulo n.",
         2, when=clamped),
     WrongValues(
-        "same-rows-each-round", "Every chunk was multiplied by the rows of the device's own chunk; the rows must change "
-        "from hop to hop.",
+        "same-rows-each-round", "Every chunk was multiplied by the same rows of W; the rows must change from hop to hop.",
         2, when=same_rows),
     WrongValues(
         "own-chunk-only", "Each device multiplied its own chunk and stopped: the sum over the contracted dimension lacks "
@@ -86,6 +88,7 @@ INDICES = (
     WrongValues(
         "chunk-left-out", "One chunk's product is missing on every device: n chunks need n products and n - 1 hops.", 2,
         when=chunk_missing),
+    IDLE,
 )  # fmt: skip
 MORE = (
     WrongValues(

@@ -75,8 +75,12 @@ def lagging(o: Observed) -> bool:
 
 
 def same_rows(o: Observed) -> bool:
-    """Whether every chunk met the rows that go with the device's own."""
-    return met(o, lambda d, n: [(i, d) for i in range(n)])
+    """Whether every chunk met the rows that go with the device's own, or the same rows on all devices."""
+
+    def pairs(own: int, row: int) -> Pairs:
+        return lambda d, n: [(i, own * d + row) for i in range(n)]
+
+    return met(o, pairs(1, 0)) or any(met(o, pairs(0, row)) for row in range(devices(o)))
 
 
 def own_only(o: Observed) -> bool:

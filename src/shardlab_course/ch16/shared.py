@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 
@@ -30,6 +31,12 @@ def position(rng: np.random.Generator, shape: tuple[int, ...], before: Sequence[
 def devices(o: Observed) -> int:
     """Devices along x."""
     return dict(o.case.axes)["x"]
+
+
+def carries(o: Observed, size: int) -> bool:
+    """Whether a collective brings an array of so many numbers."""
+    arrays = (shape for c in o.collectives for _, shape in c.arrays or ((c.dtype, c.shape),))
+    return any(math.prod(shape) == size for shape in arrays)
 
 
 def same(o: Observed, wanted: Sequence[np.ndarray]) -> bool:

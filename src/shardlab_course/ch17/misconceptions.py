@@ -8,7 +8,7 @@ from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.question import WrongCost, WrongValues
 
 OPEN = WrongValues(
-    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and passes them on.", 1,
+    "ring-is-open", "The permutation does not go round all devices: some device gets zeros.", 1,
     when=lambda o: rings.only_permutes(o) and rings.is_open(o), breaks=True)  # fmt: skip
 NO_NUMBERS = WrongValues(
     "no-numbers", "Some values are not numbers. Perhaps no maximum was subtracted, or a block that a query does not see at "

@@ -60,7 +60,7 @@ def leaps(o: Observed) -> bool:
 
 def _neighbours(apart: Any, names: tuple[str, ...], sizes: tuple[int, ...]) -> bool:
     n = sizes[names.index("x")]
-    return all(int(d) % n in (1, n - 1) if name == "x" else d == 0 for name, d in zip(names, apart))
+    return all(int(d) % n in (0, 1, n - 1) if name == "x" else d == 0 for name, d in zip(names, apart))
 
 
 def is_open(o: Observed) -> bool:

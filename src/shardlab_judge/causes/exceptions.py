@@ -36,12 +36,24 @@ OWN = (
      r"^ValueError: Einstein sum subscript '(\w*)' does not contain the correct number of indices for operand (\d+)",
      r"In einsum, '\1' must have a letter for each dimension of operand \2 (the first is operand 0), and that operand has "
      "another number of dimensions."),
-    ("list-as-key",
-     r"^TypeError: .*unhashable type: 'list'",
-     "A list cannot be the key of a dict, or in a set. Go through its entries, or make a tuple of it."),
     ("no-digits",
      r"^ValueError: invalid literal for int\(\) with base 10: ''",
      "int('') raises: there are no digits here. Treat a number that is left out by itself."),
+    ("uneven-split",
+     "^ValueError: array split does not result in an equal division",
+     "split cuts into equal parts, and their number does not divide the dimension. Inside jax.shard_map that is the block's "
+     "dimension, not the whole array's."),
+    ("named-argument-missing",
+     r"^TypeError: (?:\S*\.)?(\w+)\(\) missing \d+ required keyword-only arguments?: ([^\n]*)",
+     r"A call of `\1` lacks \2, which must be given by name."),
+    ("nothing-to-choose-from",
+     r"^ValueError: (max|min)\(\) (?:arg is an empty|iterable argument is empty)",
+     r"\1 got nothing to choose from: in this call, what it was given is empty. Look at where a range begins and ends, or "
+     "give a default."),
+    ("no-such-group",
+     "^IndexError: no such group",
+     "A match was asked for a group that its pattern does not have. Each pair of parentheses is a group, counted from 1; "
+     "group 0 is the whole match."),
     ("nothing-returned",
      r"^TypeError: the function returned None\n",
      "It returns None: `return` is missing, in it or in the body that it maps, or what stands behind it is None."),

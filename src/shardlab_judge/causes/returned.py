@@ -31,7 +31,7 @@ def likely(
 def _likely(rights: Sequence[Any], returned: Sequence[Any], related: Related) -> Misconception | None:
     pairs = list(zip(rights, returned, strict=True))
     if all(got is None for got in returned):
-        return Misconception("returns-none", "It returns None: `return` is missing, or is never reached.")
+        return Misconception("returns-none", "It returns None. Perhaps `return` is missing, or is never reached.")
     if words := _words(pairs):
         return words
     kinds = {(kind_of(right), kind_of(got)) for right, got in pairs}
@@ -39,10 +39,12 @@ def _likely(rights: Sequence[Any], returned: Sequence[Any], related: Related) ->
         return Misconception("other-kind", f"It returns {kind[1]} where {kind[0]} is right.")
     if all(isinstance(one, dict) for pair in pairs for one in pair) and (entries := _entries(pairs, related)):
         return entries
+    if lists := _lists(pairs):
+        return lists
     flat = [(_numbers(right), _numbers(got)) for right, got in pairs]
     known = [(right, got) for right, got in flat if right is not None and got is not None]
     if len(known) < len(flat):
-        return None
+        return _members(pairs)
     return next(_relations(known, returned), None) or related(rights, returned) or next(_signs(known), None)
 
 
@@ -103,6 +105,28 @@ def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]], related: Re
             return Misconception(found.id, f"Only {name!r} is wrong. {found.cause}")
     told = f"Only {' and '.join(map(repr, wrong))} {'are' if len(wrong) > 1 else 'is'} wrong"
     return Misconception("some-entries", f"{told}; the other entries are right.")
+
+
+def _lists(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
+    """Of lists of lists, another number of these."""
+    nested = (isinstance(one, list) and all(isinstance(e, list) for e in one) for pair in pairs for one in pair)
+    if not all(nested) or any(len(right) == len(got) for right, got in pairs):
+        return None
+    due, made = map(len, pairs[0])
+    return Misconception("other-count", f"It returns {made} list{'s' * (made != 1)} where {due} are right.")
+
+
+def _members(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
+    """Of lists of words: that every wrong one has words too many, or lacks some."""
+    lists = (isinstance(one, list) and all(isinstance(word, str) for word in one) for pair in pairs for one in pair)
+    if not all(lists):
+        return None
+    more, fewer = ([[w for w in one if w not in two] for one, two in some] for some in ([p[::-1] for p in pairs], pairs))
+    if all(more) and not any(fewer):
+        return Misconception("words-too-many", f"Every wrong list has words too many, such as {more[0][0]!r} here.")
+    if all(fewer) and not any(more):
+        return Misconception("words-missing", f"Every wrong list lacks words, such as {fewer[0][0]!r} here.")
+    return None
 
 
 def _relations(pairs: Sequence[tuple[list[float], list[float]]], returned: Sequence[Any]) -> Iterator[Misconception]:

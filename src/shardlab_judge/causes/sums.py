@@ -19,6 +19,8 @@ from shardlab_judge.question import Misconception
 
 NEAR = 2e-3
 """The part of a change that may be rounding."""
+MANY = 8
+"""How many times the median of a change its largest value may be, if rounding is compared with that."""
 NEXT = ("value before", "value itself", "value after")
 SMALL = 1e-4
 """The part of an argument below which a change can't be told from rounding."""
@@ -140,6 +142,7 @@ def _like(observed: Observed, right: np.ndarray) -> Iterator[tuple[int, np.ndarr
 
 
 def _near(found: np.ndarray, wanted: np.ndarray, scale: float) -> bool:
-    """Whether a change is this one, up to rounding, and is more than rounding."""
+    """Whether a change is this one, up to rounding, and is more than rounding; a few large values do not hide others."""
     size = np.abs(wanted).max()
-    return bool(size > SMALL * scale and np.abs(found - wanted).max() <= NEAR * size + 1e-6 * scale)
+    most = NEAR * min(size, MANY * np.median(np.abs(wanted))) + 1e-6 * scale
+    return bool(size > SMALL * scale and np.abs(found - wanted).max() <= most)

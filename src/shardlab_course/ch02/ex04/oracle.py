@@ -28,9 +28,9 @@ def _ways(ahead: int, n: int, both: bool) -> tuple[tuple[int, Fraction], ...]:
     return ((-1 if both and 2 * ahead > n else 1, Fraction(1)),)
 
 
-def all_to_all_link_bytes(nbytes: float, n: int, bidirectional: bool) -> float:
+def all_to_all_link_bytes(V: float, n: int, bidirectional: bool) -> float:
     """Bytes over the busiest link in one direction."""
-    return float(exchange_load(n, bidirectional) * Fraction(nbytes) / n**2)
+    return float(exchange_load(n, bidirectional) * Fraction(V) / n**2)
 
 
 def all_to_all_factor(n: int, bidirectional: bool) -> float:

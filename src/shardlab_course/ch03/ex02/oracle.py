@@ -17,10 +17,10 @@ from shardlens import parse_hlo as parse
 from shardlens import read_collectives
 
 
-def bytes_by_kind(text: str) -> dict[str, int]:
+def bytes_by_kind(hlo_text: str) -> dict[str, int]:
     """Payload bytes of a program's collectives by kind, as the course's own reader of HLO counts them."""
     found: collections.Counter[str] = collections.Counter()
-    for c in read_collectives(text):
+    for c in read_collectives(hlo_text):
         found[c.kind] += c.payload_bytes * (c.executions or 0)
     return dict(found)
 

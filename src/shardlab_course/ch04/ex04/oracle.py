@@ -11,16 +11,16 @@ import numpy as np
 from shardlab_judge.cases import Observed
 
 
-def costs(i: int, j: int, k: int, n: int) -> dict[str, list[int]]:
+def costs(I: int, J: int, K: int, n: int) -> dict[str, list[int]]:  # noqa: E741
     """Bytes moved and FLOPs of one device for A[I, J_X]·B[J, K] in float32, counted on arrays of these shapes."""
-    a, c = (np.empty(shape, np.float32) for shape in ((i, j), (i, k)))
-    return {"gather": [a.nbytes, 2 * a.size * k], "reduce": [c.nbytes + c.nbytes, 2 * a[:, : j // n].size * k]}
+    a, c = (np.empty(shape, np.float32) for shape in ((I, J), (I, K)))
+    return {"gather": [a.nbytes, 2 * a.size * K], "reduce": [c.nbytes + c.nbytes, 2 * a[:, : J // n].size * K]}
 
 
-def seconds(i: int, j: int, k: int, n: int, peak: float, bandwidth: float,
+def seconds(I: int, J: int, K: int, n: int, peak: float, bandwidth: float,  # noqa: E741
             join: Callable[[tuple[float, float]], float] = max) -> dict[str, float]:  # fmt: skip
     """Time of each way, when moving and multiplying overlap perfectly."""
-    return {way: join((moved / bandwidth, work / peak)) for way, (moved, work) in costs(i, j, k, n).items()}
+    return {way: join((moved / bandwidth, work / peak)) for way, (moved, work) in costs(I, J, K, n).items()}
 
 
 def costs_with(*, bytes: int = 4, reductions: int = 2, flops: int = 2, split: bool = False, shard: bool = False,

@@ -18,9 +18,9 @@ def steps(n: int) -> dict[str, int]:
     return {"ring": chunks, "tree": rounds + rounds}
 
 
-def seconds(nbytes: float, n: int, bandwidth: float, latency: float) -> dict[str, float]:
+def seconds(V: float, n: int, bandwidth: float, latency: float) -> dict[str, float]:
     """Seconds of both, hop after hop: each takes its latency or as long as its bytes need, whichever is longer."""
-    sizes = {"ring": nbytes / n, "tree": nbytes}
+    sizes = {"ring": V / n, "tree": V}
     return {way: sum(max(latency, sizes[way] / bandwidth) for _ in range(count)) for way, count in steps(n).items()}
 
 

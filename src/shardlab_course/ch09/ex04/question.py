@@ -52,8 +52,8 @@ BLOCK = (
         "second half of the all-reduce is unnecessary.",
         2, when=lambda o: of.right_block(o) and reduces(o, o.inputs[0].size)),
     WrongProgram(
-        "wrong-dimension", "Your own tokens and an array of another shape are added. Perhaps that array has all tokens, or "
-        "parts along the other dimension. Tokens are dimension 0.", 3,
+        "wrong-dimension", "Two arrays of different shapes meet. Perhaps one has your own tokens, and the other has all "
+        "tokens, or parts along the other dimension. Tokens are dimension 0.", 3,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((?!1,)\d+, \d+\)"),
     WrongProgram(
         "scatter-not-tiled", "Without tiled=True the size of the scattered dimension must be the number of devices along "

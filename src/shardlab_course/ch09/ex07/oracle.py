@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 
-def step_bytes(t: int, d: int, f: int, data: int, model: int) -> dict[str, int]:
+def step_bytes(T: int, D: int, F: int, data: int, model: int) -> dict[str, int]:
     """Price by axis of one block, forward and backward, added up array by array in float32."""
-    tokens = np.empty((t // data, d), np.float32)
-    gradients = (np.empty((d, f // model), np.float32), np.empty((f // model, d), np.float32))
+    tokens = np.empty((T // data, D), np.float32)
+    gradients = (np.empty((D, F // model), np.float32), np.empty((F // model, D), np.float32))
     return {
         "data": sum(2 * g.nbytes for g in gradients) if data > 1 else 0,
         "model": sum(2 * tokens.nbytes for _ in ("forward", "backward")) if model > 1 else 0,
@@ -39,7 +39,7 @@ def step_swapped(t: int, d: int, f: int, data: int, model: int) -> dict[str, flo
     return {"data": right["model"], "model": right["data"]}
 
 
-def best_mesh(t: int, d: int, f: int, n: int, larger: bool = False, powers: bool = False, alone: bool = False) -> list[int]:
+def best_mesh(T: int, D: int, F: int, n: int, larger: bool = False, powers: bool = False, alone: bool = False) -> list[int]:
     """The [data, model] of n devices that moves least, by trying all; of equal ones the one with the smaller `model`.
 
     With a mistake: the `larger` of equal ones; only `powers` of two tried; the dearer axis `alone` counted.
@@ -47,7 +47,7 @@ def best_mesh(t: int, d: int, f: int, n: int, larger: bool = False, powers: bool
     sizes = [m for m in range(1, n + 1) if n % m == 0 and not (powers and m & (m - 1))]
     meshes = [(n // model, model) for model in (reversed(sizes) if larger else sizes)]
     count = max if alone else sum
-    data, model = min(meshes, key=lambda mesh: count(step_bytes(t, d, f, *mesh).values()))
+    data, model = min(meshes, key=lambda mesh: count(step_bytes(T, D, F, *mesh).values()))
     return [data, model]
 
 

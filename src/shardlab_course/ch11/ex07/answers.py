@@ -65,6 +65,13 @@ def changed_arrays_only():
         return [name for name, after in changes.items() if sum(after.values()) <= room]
 
 
+@wrong("new-sizes-forgotten", 5)
+def as_if_nothing_were_left():
+    def fitting(held, changes, room):
+        too_many = sum(held.values()) - room
+        return [name for name, after in changes.items() if sum(held[array] for array in after) >= too_many]
+
+
 @wrong("left-taken-for-saved", 5)
 def subtracts():
     def fitting(held, changes, room):

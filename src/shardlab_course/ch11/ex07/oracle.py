@@ -21,7 +21,13 @@ FIRST: tuple[Held, dict[str, Held], int] = (
 """The first program's table, and its four changes."""
 EXACT: tuple[Held, dict[str, Held], int] = (
     {"weights": 60, "state": 40},
-    {"cut": {"weights": 30, "state": 20}, "less": {"state": 1}, "more": {"weights": 10}, "none": {}},
+    {
+        "cut": {"weights": 30, "state": 20},
+        "less": {"state": 1},
+        "more": {"weights": 10},
+        "near": {"weights": 11},
+        "none": {},
+    },
     50,
 )
 
@@ -50,6 +56,11 @@ def fitting_with(rest: Callable[[Held, Held], int], exact: bool = True) -> Calla
 def whole(held: Held, after: Held) -> int:
     """The right count."""
     return sum(held.values()) - sum(held[array] - size for array, size in after.items())
+
+
+def others(held: Held, after: Held) -> int:
+    """What a change does not touch."""
+    return sum(size for array, size in held.items() if array not in after)
 
 
 def accumulated(held: Held, changes: dict[str, Held], room: int) -> list[str]:

@@ -37,6 +37,9 @@ FITTING = (
         "does not touch stay in memory, and also need room.", 2,
         like=of.fitting_with(lambda held, after: sum(after.values()))),
     WrongValues(
+        "new-sizes-forgotten", "Too many changes fit. Perhaps an array that changes is not counted at all: it still takes "
+        "the bytes that `changes` has for it.", 2, like=of.fitting_with(of.others)),
+    WrongValues(
         "left-taken-for-saved", "`changes` has the bytes that an array takes afterwards, not the bytes that are saved.", 2,
         like=of.fitting_with(lambda held, after: sum(held.values()) - sum(after.values()))),
     WrongValues(

@@ -569,6 +569,35 @@ def ring_then_product():
 
 
 @wrong("same-rows-each-round", 7)
+def first_rows():
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            k = x.shape[1]
+            total = x @ w[:k]
+            for _ in range(1, n):
+                x = jax.lax.ppermute(x, "x", ring(n, -1))
+                total += x @ w[:k]
+            return total
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("no-exchange", 7)
+def chunks_stay():
+    def ag_matmul(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            return sum(x @ rows for rows in w.reshape(n, x.shape[1], -1))
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("same-rows-each-round", 7)
 def same_rows():
     def ag_matmul(mesh, X, W):
         n = mesh.shape["x"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlab_course.ch12.ex02 import oracle as of
-from shardlab_course.ch12.misconceptions import NOTHING_BESIDE, WAYS
+from shardlab_course.ch12.misconceptions import IDLE, NOTHING_BESIDE, WAYS
 from shardlab_course.ch12.shared import LINE, ROUNDING, WIDE, drawing, next_door, product, products, right, waited_for
 from shardlab_course.shared import rings
 from shardlab_judge.items.program import ProgramItem
@@ -13,9 +13,6 @@ EARLY = WrongProgram(
     "most-before-the-first-hop", "Every hop has arithmetic beside it, but more than half of all arithmetic is over before "
     "the first hop. Multiply each chunk only when its sum needs it.", 1, barred=True,
     when=lambda o: right(o, product) and waited_for(o, products(o)) > 0.5)  # fmt: skip
-IDLE = WrongValues(
-    "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,
-    when=lambda o: not o.collectives and bool(o.shards[0][0][2].size), breaks=True)  # fmt: skip
 
 SCATTER = (
     *WAYS,
@@ -40,7 +37,7 @@ SCATTER = (
         "same-chunk-everywhere", "Terms of different chunks are added to one sum. Which chunk is due depends on axis_index, "
         "on the direction in which sums travel, and on how many hops they have made.", 2, when=of.mixed),
     WrongValues(
-        "term-counted-twice", "Some sum has a device's term twice: n terms need n - 1 additions.", 2,
+        "term-counted-twice", "Some sum has a device's term more than once: n terms need n - 1 additions.", 2,
         when=lambda o: of.miscounted(o, 1)),
     WrongValues(
         "term-left-out", "Every sum lacks terms: each device has to add its own term after every hop, the last one "

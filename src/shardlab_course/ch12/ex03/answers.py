@@ -443,6 +443,37 @@ def replaced():
 
 
 @wrong("same-rows-each-round", 2)
+def first_rows():
+    def looped(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            k = x.shape[1]
+            total = x @ w[:k]
+
+            def step(i, s):
+                x = jax.lax.ppermute(s[1], "x", ring(n, -1))
+                return s[0] + x @ w[:k], x
+
+            return jax.lax.fori_loop(1, n, step, (total, x))[0]
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("no-exchange", 2)
+def chunks_stay():
+    def looped(mesh, X, W):
+        n = mesh.shape["x"]
+
+        def body(x, w):
+            return sum(x @ rows for rows in w.reshape(n, x.shape[1], -1))
+
+        columns = P(None, "x")
+        return jax.shard_map(body, mesh=mesh, in_specs=(columns, columns), out_specs=columns)(X, W)
+
+
+@wrong("same-rows-each-round", 2)
 def same_rows():
     def looped(mesh, X, W):
         n = mesh.shape["x"]

@@ -31,7 +31,8 @@ MLP = (
         when=of.own_tokens),
     WrongValues(
         "arrival-order", "The first half keeps tokens in the order in which they came, and the second half takes that order "
-        "for the chunks' numbers. After i hops device d holds the tokens of d + i.", 2, when=of.in_arrival_order),
+        "for the chunks' numbers. After i hops device d holds the tokens of d + i, or of d - i if they go to d + 1.", 2,
+        when=of.in_arrival_order),
     WrongValues(
         "sum-ends-next-door", "Each sum is complete, but it is not on the device of its tokens: begin one chunk earlier, or "
         "later.", 2, when=lambda o: next_door(o, of.mlp(*o.inputs))),

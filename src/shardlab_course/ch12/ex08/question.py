@@ -32,7 +32,7 @@ OVERLAPPED = (
         "device's tokens, or multiplies W with all tokens.", 2,
         when=lambda o: right(o, of.scores) and (o.flops or 0) > 1.5 * least(o), barred=True),
     WrongProgram(
-        "made-then-gathered", "An all-gather waits for a product, and has none beside it. Gather the tokens as they are: no "
+        "made-then-gathered", "A collective waits for a product, and has none beside it. Gather the tokens as they are: no "
         "product is needed for that.", 2, when=of.gathers_products, barred=True),
     WrongProgram(
         "own-part-of-the-whole", "All of the arithmetic waits for the all-gather. Perhaps the local product takes its "

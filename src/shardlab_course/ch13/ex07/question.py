@@ -27,7 +27,8 @@ SUBSTITUTION = (
         "the block that is due on the way up.",
         2, when=if_right(of.substituted, of.whole_vectors)),
     WrongValues(
-        "half-way", "This is y, the solution of L y = b. The way up is missing: L transposed times x is y.", 1,
+        "half-way", "This is y, the solution of L y = b. Perhaps the way up is missing, or changes nothing: L transposed "
+        "times x is y.", 1,
         like=of.solved_down),
     WrongValues(
         "half-way", "This solves L transposed times x = b, only the way up. First solve L y = b.", 1, like=of.solved_up),

@@ -71,7 +71,8 @@ def _whole_gradients(data: int, model: int, *rest: int) -> list[float]:
 
 CHOICE = (
     WrongValues(
-        "memory-ignored", "The mesh that moves the fewest bytes does not fit: omit meshes that hold more than the memory.",
+        "memory-ignored", "This mesh moves the fewest bytes, but it does not fit. Perhaps meshes that need more than the "
+        "memory are not omitted, or too few bytes are counted.",
         1, like=lambda devices, memory, *rest: of.choice(devices, float("inf"), *rest)),
     WrongValues(
         "always-data", "That is data parallelism wherever it fits. With a small batch, another mesh moves less.",

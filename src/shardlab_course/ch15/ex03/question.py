@@ -72,7 +72,8 @@ PIPELINE = (
         "In the first S - 1 ticks the last stage has nothing to compare yet; its outputs, made from zeros, must not count.",
         2, when=of.warming_up),
     WrongValues(
-        "other-mean", "The loss is the mean over all microbatches, rows and columns; this one is divided by another number.",
+        "other-mean", "Loss and gradients are right but for one factor. Perhaps they are divided by another number: the "
+        "loss is the mean over all microbatches, rows and columns.",
         1, when=of.scaled_loss),
     WrongValues(
         "every-stage-counted",

@@ -33,6 +33,12 @@ def guarded(k, new, at):
     return update(k, jnp.where(here, new, old), own)
 
 
+@wrong("left-to-the-compiler", 0.5)
+def compiled():
+    def append(mesh, K, new, at):
+        return update(K, new, at)
+
+
 @told("beyond-is-dropped")
 def dropped():
     sl.predict("16.3", beyond="drops")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex03 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
+from shardlab_course.shared.manual import LEFT
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.items.value import ValueItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongValues
@@ -18,6 +19,10 @@ BEYOND = (
                 like="wraps"),
 )  # fmt: skip
 APPEND = (
+    WrongCost(
+        "second-cache", "The old cache was not given away, so the program keeps it and needs memory for a second one.", 3,
+        letters="M", when=lambda o: o.reused == 0 and not o.donated),
+    LEFT,
     WrongValues(
         "counted-from-the-end", "The position within a block was negative on some devices, and a negative index counts from "
         "the end of the block.", 2, local=of.from_the_end),
@@ -37,9 +42,6 @@ APPEND = (
     WrongCost(
         "communicates-for-nothing", "Something moved. The device that has the position also has the new vectors, so no "
         "byte has to move.", 2, when=lambda o: o.price > 0),
-    WrongCost(
-        "second-cache", "The old cache was not given away, so the program keeps it and needs memory for a second one.", 3,
-        when=lambda o: o.reused == 0 and not o.donated),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -30,6 +30,14 @@ def of_all(scores):
     return jax.lax.pmax(scores.max(-1, keepdims=True), "x")
 
 
+@wrong("left-to-the-compiler", 0)
+def compiled():
+    def attend(mesh, q, K, V, length):
+        scores = jnp.einsum("bhd,bhsd->bhs", q, K) / q.shape[-1] ** 0.5
+        scores = jnp.where(jnp.arange(K.shape[2]) < length, scores, -jnp.inf)
+        return jnp.einsum("bhs,bhsd->bhd", jax.nn.softmax(scores), V)
+
+
 @right
 def rescaled():
     @on_blocks

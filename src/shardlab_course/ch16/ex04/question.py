@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex04 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
-from shardlab_course.shared.manual import promise_over_x
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
 ATTEND = (
+    LEFT,
     WrongValues(
         "softmaxes-averaged", "Each device made a softmax of its own positions, and the results were averaged. A device "
         "whose scores are large has to count for more.", 2, when=of.combined(of.averages)),
@@ -26,14 +27,16 @@ ATTEND = (
         "to be 0.", 1, like=of.attend_with(masked="zero")),
     WrongValues("scale-forgotten", "The scores are not divided by the root of D.", 1, like=of.attend_with(scaled=False)),
     WrongValues(
-        "exp-overflows", "exp of a large score is infinite in float32. Subtract the maximum of the row first.", 2,
+        "exp-overflows", "Some values are not numbers. Perhaps exp of a large score was infinite in float32: subtract the "
+        "maximum of the row first.", 2,
         when=of.overflows),
     WrongValues(
-        "one-maximum-for-all", "One maximum was taken for all rows. Where the scores of a row are much smaller, all of its "
-        "exponentials are 0. Each row has a maximum of its own.", 2, when=of.one_for_all),
+        "one-maximum-for-all", "Rows with much smaller scores are not numbers. Perhaps one maximum was taken for all rows, "
+        "and the exponentials of these are all 0: each row has a maximum of its own.", 2, when=of.one_for_all),
     WrongValues(
-        "unfilled-maximum", "Positions that are not filled took part in the maximum. If such a score is much larger than "
-        "the others, all exponentials are 0. Mask with -inf before you take the maximum.", 2, when=of.unfilled),
+        "unfilled-maximum", "Some values are not numbers. Perhaps positions that are not filled took part in the maximum, "
+        "and a score there is so large that all exponentials are 0: mask with -inf before you take the maximum.", 2,
+        when=of.unfilled),
     WrongValues(
         "empty-block", "A device without a single filled position makes values that are no numbers. Perhaps its maximum is "
         "-inf, and -inf - (-inf) is not a number: subtract a maximum over all devices.", 3, when=of.empty),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from shardlab_course.ch16.shared import devices, drawn_mesh, same
+from shardlab_course.ch16.shared import carries, devices, drawn_mesh, same
 from shardlab_judge.cases import Case, Input, Observed
 from shardlens import Axes
 
@@ -67,8 +67,8 @@ def own_part(at: Mapping[str, int], part: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def logits_move(o: Observed) -> bool:
-    """Whether a collective carries as much as all logits."""
-    return any(c.payload_bytes >= o.inputs[0].nbytes for c in o.collectives)
+    """Whether a collective carries as many numbers as all logits."""
+    return carries(o, o.inputs[0].size)
 
 
 def case(mesh: Axes, batch: int, tokens: int) -> Case:

@@ -12,10 +12,9 @@ def together(array, axis=0, **options):
     return jax.lax.all_gather(array, "x", axis=axis, to="invarying", **options)
 
 
-def best(logits, offset=True):
+def best(logits, part=None):
     number = jnp.argmax(logits, -1).astype(jnp.int32)
-    if offset:
-        number += jax.lax.axis_index("x") * logits.shape[-1]
+    number += jax.lax.axis_index("x") * (logits.shape[-1] if part is None else part)
     where = jnp.argmax(together(logits.max(-1)), axis=0)
     return jnp.take_along_axis(together(number), where[None], axis=0)[0]
 
@@ -35,7 +34,7 @@ def summed(x):
 
 def server(
     choose=best, turn=rotate, turn_key=None, filled=1, written=0, late=False, add=summed, add_heads=None, varying=True,
-    begin=0, gather=False, start=None, check=True,
+    begin=0, gather=False, start=None, check=True, specs=SPECS,
 ):  # fmt: skip
     """The solution with its parts to be exchanged."""
 
@@ -70,9 +69,14 @@ def server(
             _, made = jax.lax.scan(step, (first, empty), jnp.arange(STEPS))
             return made.T
 
-        return jax.shard_map(body, mesh=mesh, in_specs=SPECS, out_specs=P(), check_vma=check)(*arrays)
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(), check_vma=check)(*arrays)
 
     return serve
+
+
+@wrong("left-to-the-compiler", 0)
+def whole_by_specs():
+    serve = server(lambda logits: jnp.argmax(logits, -1).astype(jnp.int32), add=lambda x: x, varying=False, specs=P())
 
 
 @right
@@ -111,7 +115,12 @@ def under_jit():
 
 @wrong("numbers-in-the-part", 0)
 def no_offset():
-    serve = server(choose=lambda logits: best(logits, offset=False))
+    serve = server(choose=lambda logits: best(logits, part=0))
+
+
+@wrong("another-part-size", 0)
+def offset_of_rows():
+    serve = server(choose=lambda logits: best(logits, part=len(logits)))
 
 
 @wrong("own-position-missing", 0)

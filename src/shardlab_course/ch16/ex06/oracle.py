@@ -149,13 +149,28 @@ def answered(o: Observed, tokens: np.ndarray) -> bool:
 
 def numbered_in_the_part(o: Observed) -> bool:
     """Whether each token is the right one's number within a device's part of the vocabulary."""
+    return _numbered(o, 0)
+
+
+def other_part_size(o: Observed) -> bool:
+    """Whether the numbers of each part begin at a multiple of something else than its size: what the first tokens say."""
+    first, *weights = o.inputs
+    part = weights[-1].shape[1] // devices(o)
+    place, own = np.divmod(logits(first[:, None], [each.astype(np.float64) for each in weights]).argmax(-1), part)
+    made = o.shards[0][0][2][:, 0]
+    sizes = {int(size) for size in (made - own)[place > 0] // place[place > 0]}
+    return len(sizes) == 1 and 0 < min(sizes) != part and _numbered(o, *sizes)
+
+
+def _numbered(o: Observed, size: int) -> bool:
+    """Whether each token is its number within a part, and so many more for each part before it."""
     first, *weights = o.inputs
     part = weights[-1].shape[1] // devices(o)
     wide = [each.astype(np.float64) for each in weights]
     made = first[:, None]
     for _ in range(STEPS):
-        following = logits(made, wide).argmax(-1) % part
-        made = np.concatenate([made, following[:, None]], axis=1)
+        place, own = np.divmod(logits(np.minimum(made, len(wide[0]) - 1), wide).argmax(-1), part)
+        made = np.concatenate([made, (own + place * size)[:, None]], axis=1)
     return answered(o, made[:, 1:])
 
 

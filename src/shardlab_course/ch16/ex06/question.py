@@ -5,14 +5,19 @@ from __future__ import annotations
 from shardlab_course.ch16.ex06 import oracle as of
 from shardlab_course.ch16.ex06 import served
 from shardlab_course.ch16.shared import LINE, WIDE
-from shardlab_course.shared.manual import promise_over_x
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Check, Question, WrongCost, WrongProgram, WrongValues
 
 SERVE = (
+    LEFT,
     WrongValues(
         "numbers-in-the-part", "The tokens that were chosen are numbered from the beginning of a device's part of the "
         "vocabulary, and the next step looked up other tokens.", 3, when=of.numbered_in_the_part),
+    WrongValues(
+        "another-part-size", "The tokens' numbers in each part of the vocabulary begin at a multiple of something else than "
+        "the part's size. Add the device's place along x times the number of logits in a part.", 3,
+        when=of.other_part_size),
     WrongValues(
         "own-position-missing", "A token did not look at itself: its key and value have to be in the cache before it "
         "attends.", 2, like=of.decoded_with(behind=0)),

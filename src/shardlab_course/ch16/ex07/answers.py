@@ -52,6 +52,14 @@ def acceptance(choose=lowest, count=prefix, shift=0, more=0, **options):
     return on_parts(body, **options)
 
 
+@wrong("left-to-the-compiler", 0)
+def compiled():
+    def accept(mesh, logits, draft):
+        chosen = jnp.argmax(logits, -1).astype(jnp.int32)
+        found = prefix(draft == chosen[:, :-1])
+        return found, at(chosen, found)
+
+
 @right
 def gathers_candidates():
     def choose(logits):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex07 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
-from shardlab_course.shared.manual import promise_over_x
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
 ACCEPT = (
+    LEFT,
     WrongValues(
         "own-part-only", "Each device compared the proposals with the largest logits of its own part, so the devices "
         "disagree about how many are accepted.", 1, local=of.own_part),

@@ -50,6 +50,12 @@ def halves(first=shared, second=shared, add=added, cut=jnp.round, back=(True, Tr
     return of_row(body, **options)
 
 
+@wrong("left-to-the-compiler", 0)
+def compiled():
+    def sum_int8(mesh, parts):
+        return parts.sum(0)
+
+
 @right
 def a_scale_of_each_device():
     @of_row

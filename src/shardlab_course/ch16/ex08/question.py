@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from shardlab_course.ch16.ex08 import oracle as of
 from shardlab_course.ch16.shared import LINE, WIDE
-from shardlab_course.shared.manual import promise_over_x
+from shardlab_course.shared.manual import LEFT, promise_over_x
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongValues
 
 SUM = (
+    LEFT,
     WrongValues(
         "sum-wraps", "A sum beyond 127 came back as a negative number. Add in int32, and give the sums a scale of their own "
         "before they become int8 again.", 2, when=of.wrapped),
@@ -19,8 +20,8 @@ SUM = (
         "scale-missing", "The sum was not multiplied back by a scale. There are two: one of the parts, and one of the sums.",
         3, when=of.scale_missing),
     WrongValues(
-        "scale-fixed", "A scale does not follow the numbers, so it is wrong for much smaller or much larger ones. Compute "
-        "each scale from the largest magnitude.", 3, when=of.scale_fixed, breaks=True),
+        "scale-fixed", "Much smaller or larger numbers do not give sums that are smaller or larger by the same factor. "
+        "Perhaps a scale is fixed: compute each scale from the largest magnitude.", 3, when=of.scale_fixed, breaks=True),
     WrongValues(
         "cut-off", "Numbers were cut off or rounded down. Round to the nearest before you convert to int8.", 3,
         when=of.truncated),

@@ -47,8 +47,8 @@ BLOCKWISE = (
     WrongValues(
         "masked", "Each query sees only the keys up to its own. In this exercise it sees all keys.", 1, like=attention),
     WrongValues(
-        "no-maximum-subtracted", "Some values are not numbers: float32 cannot hold exp(100). In every exponent, "
-        "subtract the largest score so far.", 2,
+        "no-maximum-subtracted", "Some values are not numbers. Perhaps no maximum was subtracted, and float32 cannot hold "
+        "exp(100): in every exponent, subtract the largest score so far.", 2,
         when=of.overflowed),
     WrongCost(
         "all-scores-at-once", "A device made the scores of its queries against all keys in one array. Its bytes grow with "
