@@ -89,15 +89,13 @@ def mutants(found: Mapping[str, Any] | None) -> str:
 
 
 def causes(found: Mapping[str, Any] | None) -> str:
-    """How many mutants of a draw were told what is not so, before causes were mended and after, as Markdown."""
+    """How many mutants of each draw were told what is not so, as Markdown."""
     if found is None:
         return "Not read for this copy of the book."
-    before, after = (
-        f"of {draw['drawn']} drawn, {draw['refused']} were refused, and {draw['told']} of these were told why or where: "
-        f"{draw['false']} something false, and {draw['misleading']} something misleading."
-        for draw in (found["before"], found["after"])
-    )
-    return f"On {found['date']}, {before} In the second draw, {after}"
+    counted = ("drawn", "refused", "told", "false", "misleading")
+    heads = "drawn", "refused", "of them with a cause", "one of them false", "one misleading"
+    rows = [_row(draw["date"], *(f"{draw[count]}" for count in counted)) for draw in found["draws"]]
+    return "\n".join([_row("date", *heads), "|:--" + "|--:" * len(heads) + "|", *rows])
 
 
 def strength(found: Mapping[str, Any] | None) -> str:
