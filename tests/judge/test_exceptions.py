@@ -95,6 +95,7 @@ MADE: dict[str, tuple[Any, str]] = {
     "out_specs' axis": (mapped(lambda a, b: a @ b, outs=P("row")), "axis-of-no-specs"),
     "spec's axis": (lambda mesh, A, B: placed(mesh, A, "row"), "axis-of-no-mesh"),
     "axis twice": (lambda mesh, A, B: placed(mesh, A, "x", "x"), "axis-twice"),
+    "axis twice in an entry": (lambda mesh, A, B: placed(mesh, A, ("x", "x")), "axis-twice"),
     "own mesh": (lambda mesh, A, B: jax.make_mesh((16,), ("x",), axis_types=(AxisType.Auto,)), "too-large-a-mesh"),
     "spec alone": (lambda mesh, A, B: lax.with_sharding_constraint(A @ B, P("x")), "no-mesh-around"),
     "no mesh": (lambda mesh, A, B: jax.shard_map(lambda a: a, in_specs=P("x"), out_specs=P("x"))(A), "no-mesh-around"),
@@ -116,6 +117,10 @@ MADE: dict[str, tuple[Any, str]] = {
     "axis_size": (mapped(lambda a, b: a * lax.axis_size("q")), "axis-named-otherwise"),
     "ppermute": (mapped(lambda a, b: lax.ppermute(a, "x", [(0, 1), (1, 1)]), outs=P("x")), "not-a-permutation"),
     "psum_scatter": (mapped(lambda a, b: lax.psum_scatter(a @ b, "x", scatter_dimension=1)), "scattered-unevenly"),
+    "last dimension scattered": (
+        mapped(lambda a, b: lax.psum_scatter((a @ b)[:, :16], "x", scatter_dimension=-1, tiled=True), outs=P(None, "x")),
+        "counted-from-the-end",
+    ),
     "all_to_all": (mapped(lambda a, b: lax.all_to_all(a @ b, "x", 1, 0)), "scattered-unevenly"),
     "check_rep": (mapped(lambda a, b: a, check_rep=False), "old-shard-map"),
     "by position": (lambda mesh, A, B: jax.shard_map(lambda a: a, mesh, P("x"), P("x"))(A), "old-shard-map"),

@@ -586,6 +586,9 @@ def test_what_is_told_of_calls() -> None:
     assert told(lambda a, b, both: {"a": a, "b": [b, 5]}) == ""
     item = dataclasses.replace(item, oracle=lambda a, b, both: a * b)
     assert told(lambda a, b, both: a * b + 3 * (2 * a < b)) == "Every wrong number is 3 too large."
+    item = dataclasses.replace(item, oracle=lambda a, b, both: 7 if a > 20 else 7 + a)
+    assert told(lambda a, b, both: 7) == "Every wrong answer is 7."  # not where: that 7 is right elsewhere is no mistake
+    item = dataclasses.replace(item, oracle=lambda a, b, both: a * b)
     assert told(lambda a, b, both: a * b + (-1) ** a * (b % a) ** 2).endswith("with b no multiple of a, and in no others.")
 
 

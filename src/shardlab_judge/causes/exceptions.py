@@ -39,6 +39,14 @@ OWN = (
     ("no-digits",
      r"^ValueError: invalid literal for int\(\) with base 10: ''",
      "int('') raises: there are no digits here. Treat a number that is left out by itself."),
+    ("axis-twice",
+     r"(?<!\w)\([^()]*'(\w+)'[^()]*'\1'[^()]*\)[^`\n]* has duplicate entries for `\1`",
+     r"One entry of a spec names the mesh axis '\1' twice, but an axis cuts a dimension only once. Name another axis there, "
+     "or this one alone."),
+    ("counted-from-the-end",
+     r"'\w+\.\w+' op attribute '(\w+)' failed to satisfy constraint: [^\n]* non-negative",
+     r"`\1` came out negative, but this operation counts dimensions only from 0. Write the number of the dimension from the "
+     "front."),
     ("uneven-split",
      "^ValueError: array split does not result in an equal division",
      "split cuts into equal parts, and their number does not divide the dimension. Inside jax.shard_map that is the block's "

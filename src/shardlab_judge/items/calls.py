@@ -122,7 +122,8 @@ def _relation(
     got = [_with_right_parts(right, returned[n]["value"], item.rtol) for n, right in zip(some, due)]
     found = likely(due, got, lambda due, got: in_powers([calls[n] for n in some], due, got, names))
     found = found or one_sided(due, got)
-    told = [one for one in (found, where_wrong(calls, wrong, names, related=not found)) if one]
+    same = len({repr(one.get("value", one)) for one in returned}) == 1  # then which are wrong is the right answers' doing
+    told = [one for one in (found, None if found and same else where_wrong(calls, wrong, names, related=not found)) if one]
     return dataclasses.replace(told[0], cause=" ".join(one.cause for one in told)) if told else None
 
 

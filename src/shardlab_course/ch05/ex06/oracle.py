@@ -34,6 +34,11 @@ def cut_output(observed: Observed) -> bool:
     return observed.placements[0].shard_shape != observed.placements[0].shape
 
 
+def as_wide(observed: Observed) -> bool:
+    """Whether the output has the columns of the second weight, so that this may have been used."""
+    return observed.placements[0].shape[1:] == observed.case.inputs[2].shape[1:]
+
+
 def output_parts(observed: Observed) -> tuple[int, ...]:
     """How many parts each dimension of the first output is cut into."""
     first = observed.placements[0]

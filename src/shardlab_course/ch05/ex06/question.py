@@ -79,7 +79,7 @@ INSIDE = (
         2, when=lambda o: of.output_parts(o)[0] not in (1, dict(o.case.axes)["data"])),
     WrongCost(
         "weights-not-cut", "The batch is cut and the weights are not. So the devices that share a part of the batch all do "
-        "the same work.", 2, when=lambda o: not o.collectives),
+        "the same work.", 2, when=lambda o: not o.collectives and of.as_wide(o)),
     WrongCost(
         "second-weight-left-open", "W2 is not cut. While the output is narrower than the hidden layer and the batch is cut "
         "over 'data', XLA takes rows of W2 anyway. Here the output is as wide or wider. XLA, for CPU and for v5e, gathers "

@@ -57,8 +57,8 @@ LATE = (
     AMBIGUOUS,
     WrongCost(
         "pays-three-times",
-        "More than one sum is added up over the devices, and each moves its bytes. Add terms to terms first, which needs "
-        "no communication.",
+        "The bytes of more than one sum are added up over the devices. Perhaps each product is added up by itself. Terms "
+        "can be added to terms first, which needs no communication.",
         2, when=lambda o: right(o, summed_products)
         and moved(o, "all-reduce") >= 2 * summed_products(*o.inputs[:2]).size * 4),
     WrongCost(

@@ -20,7 +20,8 @@ PORTED = (
         "error. Perhaps the program asks for the last product whole.", 2, when=lambda o: lies(o, ())),
     WrongCost(
         "resharded-at-the-end",
-        "All rows were computed and added up on every device, and cut afterwards. Cut X first.",
+        "All rows of the output were added up on every device, and cut afterwards. Perhaps X was cut too late, or never. "
+        "Perhaps the program asks for the last product whole.",
         2, when=lambda o: right(o, of.mlp) and moved(o, "all-reduce") == o.inputs[0].nbytes),
     WrongCost(
         "weights-made-whole",

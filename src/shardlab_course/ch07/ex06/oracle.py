@@ -74,9 +74,20 @@ def rows_summed(o: Observed) -> bool:
     return same(o, (e / e.sum((0, 1))).reshape(x.shape))
 
 
+def counts(o: Observed) -> tuple[int, ...]:
+    """By what a mean divides: over devices, over a block's columns, and over both."""
+    columns = o.inputs[0].shape[1]
+    return devices(o), columns // devices(o), columns
+
+
+def sum_averaged(o: Observed) -> bool:
+    """Whether the sum was divided by one of these counts."""
+    return any(same(o, n * softmax(o.inputs[0].astype(np.float64))) for n in counts(o))
+
+
 def logarithm_of_mean(o: Observed) -> bool:
-    """Whether the sum was divided by the devices before its logarithm was taken."""
-    return same(o, logsumexp(o.inputs[0].astype(np.float64)) - np.log(devices(o)))
+    """Whether the sum was divided by one of these counts before its logarithm was taken."""
+    return any(same(o, logsumexp(o.inputs[0].astype(np.float64)) - np.log(n)) for n in counts(o))
 
 
 def overflows(o: Observed, subtracted: Means) -> bool:

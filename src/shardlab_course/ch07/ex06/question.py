@@ -12,9 +12,7 @@ from shardlab_course.ch07.shared import (
     PARTS,
     PROMISE,
     WIDE,
-    devices,
     drawing,
-    same,
     whole_blocks,
 )
 from shardlab_course.shared.manual import LEFT
@@ -45,8 +43,8 @@ SOFTMAX = (
     LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
     WrongValues(
         "pmean-for-psum",
-        "All values are too large by a factor, the number of devices along x. Perhaps the sum is a pmean: take psum.", 2,
-        when=lambda o: same(o, devices(o) * of.softmax(o.inputs[0].astype(np.float64)))),
+        "All values are the right ones times one number above 1. Perhaps the sum is a mean: take psum, not pmean, and in a "
+        "block sum, not mean.", 2, when=of.sum_averaged),
     WrongValues(
         "local-softmax",
         "Each device divided by the sum of its own columns, so a row adds up to the number of devices along x.", 1,
@@ -77,7 +75,8 @@ LOGSUMEXP = (
     PROMISE, LEFT, ONE_MAXIMUM, MEAN, PART_OF_ROW, OVERFLOW,
     WrongValues(
         "pmean-for-psum",
-        "The logarithm of the number of devices along x is missing. Perhaps the sum is a pmean: take psum.", 2,
+        "All values are too small by one amount. Perhaps the logarithm is that of a mean: take psum, not pmean, and in a "
+        "block sum, not mean.", 2,
         when=of.logarithm_of_mean),
     WrongValues(
         "maximum-forgotten", "What was subtracted before exp has to be added after log.", 2,
