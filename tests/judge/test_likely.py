@@ -551,6 +551,8 @@ def test_places_on_other_devices() -> None:
         ([{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 2, "b": 2}, {"a": 6, "b": 4}], "constant-factor"),
         ([{"a": 1, "b": 2, "c": 1}, {"a": 3, "b": 4, "c": 1}], [{"a": 7, "b": 3, "c": 1}, {"a": 5, "b": 9, "c": 1}],
          "some-entries"),
+        ([{**dict.fromkeys("abcde", n), "f": 1} for n in (1, 3)], [{**dict.fromkeys("abcde", n), "f": 1} for n in (7, 9)],
+         "some-entries"),
         ([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], "off-by-a-constant"),
         ([3, 8], [float("nan"), 9], None),
         ([3, 8], [True, 9], None),
@@ -592,7 +594,7 @@ def test_what_is_told_of_calls() -> None:
 def test_whole_numbers_that_are_not() -> None:
     """Rounding is named only where it would be enough."""
     near, far = (likely_returned([3, 8, 20], got) for got in ([3.5, 8.25, 20], [1.5, 9.5, 21]))
-    assert near.cause.endswith(": did you mean `//`?") and far.cause.endswith("are not.")
+    assert near.cause.endswith(": did you mean `//`?") and far.cause.endswith("make all of them right.")
 
 
 def test_returned_where() -> None:

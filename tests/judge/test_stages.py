@@ -223,7 +223,8 @@ def test_a_loop_whose_rounds_nobody_knows() -> None:
 TOLD = {
     "15.3 averaged": "The terms of `the loss` are right (term of a sum over stage), but no value of your program is their "
     "sum. No value of your program is `the gradient of all stages' outputs`: one is 1/8 times it.",
-    "11.2 first_use": "`v of W in step 1 of 5` is right. No value of your program is `the gradient of E in step 1 of 5`.",
+    "11.2 first_use": "`the gradient's term in v of W in step 1 of 5` is right. No value of your program is "
+    "`the gradient of E in step 1 of 5`.",
     "11.2 forgets": "`the gradient of E in step 2 of 5` is right. No value of your program is `m of E in step 2 of 5`.",
     "15.1 check_off": "`the loss in step 1 of 5` is right (the same on every device). No value of your program is "
     "`the gradient of U in step 1 of 5`: one is 8 times it.",
