@@ -74,7 +74,7 @@ def at_edges(o: Observed) -> Iterator[Observed]:
 
 
 def counted_from_the_end(o: Observed) -> bool:
-    """Whether a device whose block the position lies before wrote there too, wherever else that position is."""
+    """Whether devices past the position wrote too, at a place counted from their block's end, and do so at edges."""
     return _as_from_the_end(o) and all(map(_as_from_the_end, at_edges(o)))
 
 
