@@ -217,6 +217,10 @@ def test_of_one_kind(right: np.ndarray, spec: Spec, rng: np.random.Generator) ->
     assert named(seen(lost, spec), right) == "left-at-zero"
     lost[2:4] = rng.standard_normal((2, 12))
     assert named(seen(lost, spec), right) == ("right-on-some" if spec == ("x",) else None)
+    lost[2] = right[2]
+    assert named(seen(lost, spec), right) == ("right-on-some" if spec == ("x",) else None)
+    lost[6] = rng.standard_normal(12)
+    assert named(seen(lost, spec), right) is None
 
 
 def test_at_block_edges(rng: np.random.Generator) -> None:
