@@ -691,6 +691,7 @@ def test_returned_in_powers(rng: np.random.Generator) -> None:
     rights = [a + b * c for a, b, c in calls]
     for got, words in (
         ([r * b / c for r, (a, b, c) in zip(rights, calls)], "the right one times b / c."),
+        ([r / b**2 for r, (_, b, _) in zip(rights, calls)], "the right one / b**2."),
         ([2 * a * a / b for a, b, _ in calls], "2 * a**2 / b, whatever else counts."),
         ([1e12 * a / b for a, b, _ in calls], "1e+12 * a / b, whatever else counts."),
     ):
