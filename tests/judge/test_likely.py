@@ -217,6 +217,10 @@ def test_of_one_kind(right: np.ndarray, spec: Spec, rng: np.random.Generator) ->
     assert named(seen(lost, spec), right) == "left-at-zero"
     lost[2:4] = rng.standard_normal((2, 12))
     assert named(seen(lost, spec), right) == ("right-on-some" if spec == ("x",) else None)
+    lost[2] = right[2]
+    assert named(seen(lost, spec), right) == ("right-on-some" if spec == ("x",) else None)
+    lost[6] = rng.standard_normal(12)
+    assert named(seen(lost, spec), right) is None
 
 
 def test_at_block_edges(rng: np.random.Generator) -> None:
@@ -551,6 +555,8 @@ def test_places_on_other_devices() -> None:
         ([{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 2, "b": 2}, {"a": 6, "b": 4}], "constant-factor"),
         ([{"a": 1, "b": 2, "c": 1}, {"a": 3, "b": 4, "c": 1}], [{"a": 7, "b": 3, "c": 1}, {"a": 5, "b": 9, "c": 1}],
          "some-entries"),
+        ([{**dict.fromkeys("abcde", n), "f": 1} for n in (1, 3)], [{**dict.fromkeys("abcde", n), "f": 1} for n in (7, 9)],
+         "some-entries"),
         ([{"a": 1, "b": 2}], [{"a": 3, "b": 4}], "off-by-a-constant"),
         ([3, 8], [float("nan"), 9], None),
         ([3, 8], [True, 9], None),
@@ -595,7 +601,7 @@ def test_what_is_told_of_calls() -> None:
 def test_whole_numbers_that_are_not() -> None:
     """Rounding is named only where it would be enough."""
     near, far = (likely_returned([3, 8, 20], got) for got in ([3.5, 8.25, 20], [1.5, 9.5, 21]))
-    assert near.cause.endswith(": did you mean `//`?") and far.cause.endswith("are not.")
+    assert near.cause.endswith(": did you mean `//`?") and far.cause.endswith("make all of them right.")
 
 
 def test_returned_where() -> None:
@@ -688,6 +694,7 @@ def test_returned_in_powers(rng: np.random.Generator) -> None:
     rights = [a + b * c for a, b, c in calls]
     for got, words in (
         ([r * b / c for r, (a, b, c) in zip(rights, calls)], "the right one times b / c."),
+        ([r / b**2 for r, (_, b, _) in zip(rights, calls)], "the right one / b**2."),
         ([2 * a * a / b for a, b, _ in calls], "2 * a**2 / b, whatever else counts."),
         ([1e12 * a / b for a, b, _ in calls], "1e+12 * a / b, whatever else counts."),
     ):

@@ -124,6 +124,29 @@ def test_a_cause_that_is_known_comes_first() -> None:
     assert finding.misconception not in (None, "first-wrong-stage", "wrong-after-the-stages")
 
 
+def test_an_output_before_the_last_stage() -> None:
+    """Where the last stage is right, and so is all but an output that comes before it, that output is named."""
+
+    def energetic(*arrays: np.ndarray) -> dict[str, np.ndarray]:
+        named = steps(*arrays)
+        return {"scores": named["scores"], "energy": np.sum(named["scores"] ** 2), "mixed": named["mixed"]}
+
+    def answer(mesh: Any, x: Any, q: Any, k: Any) -> Any:
+        def body(x: Any, q: Any, k: Any) -> Any:
+            scores = jax.lax.psum((x @ q) @ (x @ k).swapaxes(1, 2), "y") / 8**0.5
+            energy = jax.lax.psum(jnp.sum(jnp.sin(scores) + jnp.tanh(scores)), "x")
+            return energy, jax.nn.softmax(scores) @ x
+
+        specs = P("x"), P(None, "y"), P(None, "y")
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=(P(), P("x")))(x, q, k)
+
+    case = Case(CASE.axes, CASE.inputs, ((), ("x",)))
+    item = ProgramItem("attend", {"V": 1}, oracle=lambda *a: (energetic(*a)["energy"], energetic(*a)["mixed"]),
+                       names=energetic, cases=(case, case))  # fmt: skip
+    (finding,) = judge_case(item, case, module_of(answer, case), None, 7)
+    assert finding.cause == "`mixed` is right (cut along 0 over x). No value of your program is `energy`."
+
+
 def in_two(turned: bool) -> Any:
     """The scores in one `shard_map` and what is made of them in another; `turned`, with softmax over the queries."""
 
@@ -223,7 +246,8 @@ def test_a_loop_whose_rounds_nobody_knows() -> None:
 TOLD = {
     "15.3 averaged": "The terms of `the loss` are right (term of a sum over stage), but no value of your program is their "
     "sum. No value of your program is `the gradient of all stages' outputs`: one is 1/8 times it.",
-    "11.2 first_use": "`v of W in step 1 of 5` is right. No value of your program is `the gradient of E in step 1 of 5`.",
+    "11.2 first_use": "`the gradient's term in v of W in step 1 of 5` is right. No value of your program is "
+    "`the gradient of E in step 1 of 5`.",
     "11.2 forgets": "`the gradient of E in step 2 of 5` is right. No value of your program is `m of E in step 2 of 5`.",
     "15.1 check_off": "`the loss in step 1 of 5` is right (the same on every device). No value of your program is "
     "`the gradient of U in step 1 of 5`: one is 8 times it.",

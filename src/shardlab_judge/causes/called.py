@@ -107,7 +107,8 @@ def in_powers(
 def _product(calls: Sequence[Sequence[Any]], numbers: np.ndarray, names: Sequence[str]) -> tuple[int, str]:
     """The product of powers of arguments that most of these numbers are, and how many are it; 0 if they are none."""
     places = [p for p in _numbered(calls, names) if all(a[p] > 0 for a in calls) and len({a[p] for a in calls}) > 1][:8]
-    powers = np.array([*itertools.product((0, 1, -1, 2), repeat=len(places))]).T
+    some = (0, 1, -1, 2) if len(places) > 6 else (0, 1, -1, 2, -2)
+    powers = np.array([*itertools.product(some, repeat=len(places))]).T
     logs = np.array([[math.log(a[p]) for p in places] for a in calls]).reshape(len(calls), -1)
     if np.linalg.matrix_rank(logs - logs.mean(0)) < len(places) or not (numbers > 0).any():
         return 0, ""

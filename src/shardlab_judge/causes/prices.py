@@ -85,8 +85,8 @@ def work(observed: Observed, due: float | None) -> Misconception | None:
         return None
     return Misconception(
         "work-done-again",
-        f"Each device does {observed.flops / due:.3g} times the arithmetic that it needs to. It may compute what other "
-        "devices compute too, or compute something twice.",
+        f"Each device does {observed.flops / due:.3g} times the arithmetic that it needs to. Perhaps it computes what "
+        "other devices compute too, computes something twice, or has larger arrays than it needs.",
     )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from shardlab_judge.question import Misconception
 
 NEAR = 1e-6
+LISTED = 4
+"""How many wrong entries are named at most."""
 Related = Callable[[Sequence[Any], Sequence[Any]], Misconception | None]
 
 
@@ -103,6 +105,9 @@ def _entries(pairs: Sequence[tuple[dict[Any, Any], dict[Any, Any]]], related: Re
         found = likely([right.get(name) for right, _ in pairs], [got.get(name) for _, got in pairs], related)
         if found is not None:
             return Misconception(found.id, f"Only {name!r} is wrong. {found.cause}")
+    if len(wrong) > LISTED:
+        told = f"{len(wrong)} of {len(names)} keys have a wrong entry in some call, such as {wrong[0]!r}"
+        return Misconception("some-entries", f"{told}; the entries of the other keys are right.")
     told = f"Only {' and '.join(map(repr, wrong))} {'are' if len(wrong) > 1 else 'is'} wrong"
     return Misconception("some-entries", f"{told}; the other entries are right.")
 
@@ -156,7 +161,8 @@ def _signs(pairs: Sequence[tuple[list[float], list[float]]]) -> Iterator[Misconc
         return
     each = [(r, g) for right, got in pairs for r, g in zip(right, got) if r != g]
     if all(r == int(r) for r, _ in each) and any(g != int(g) for _, g in each):
-        rounded = ": did you mean `//`?" if all(abs(g - r) < 1 for r, g in each) else "."
+        near = all(abs(g - r) < 1 for r, g in each)
+        rounded = ": did you mean `//`?" if near else ". Rounding does not make all of them right."
         told = f"The right answers are whole numbers, but some of these are not{rounded}"
         yield Misconception("no-whole-numbers", told)
     if all(r >= 0 for r, _ in each) and any(g < 0 for _, g in each):

@@ -8,6 +8,7 @@ cut, copied, or the terms of a sum.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import jax
 import numpy as np
@@ -27,8 +28,15 @@ Blocks = tuple[Axes, np.ndarray]
 """`[axes..., block...]`, and these axes."""
 
 
-def likely(names: Callable[..., Mapping[str, np.ndarray]], module: bytes, observed: Observed) -> Misconception | None:
-    """The last named value that the program has, and the next one, which it does not have."""
+def likely(
+    names: Callable[..., Mapping[str, np.ndarray]], module: bytes, observed: Observed, rights: Iterable[np.ndarray] = ()
+) -> Misconception | None:
+    """The last named value that the program has, and the next one, which it does not have.
+
+    Args:
+        names: the values, by name, in the order in which they are computed.
+        rights: the right outputs: one of them may come before the last named value, and be the only wrong one.
+    """
     try:
         seen = blocks_in(values_inside(module, observed.case, observed.inputs))
     except (stablehlo.Refused, jax.errors.JaxRuntimeError):
@@ -38,6 +46,10 @@ def likely(names: Callable[..., Mapping[str, np.ndarray]], module: bytes, observ
     before = _told(last, relation) if last else ""
     rest = [*wanted][[*wanted].index(last) + 1 :] if last else [*wanted]
     if not rest:
+        missed = [right for right, shards in zip(rights, observed.values) if _differs(shards, right)]
+        absent = (name for name, value in wanted.items() if _among(value, missed) and not has(seen, value))
+        if name := next(absent, ""):
+            return Misconception("first-wrong-stage", f"{before}. No value of your program is `{name}`.")
         return Misconception("wrong-after-the-stages", f"{before}. The mistake comes after this value.")
     words = _instead(seen, wanted[rest[0]]).replace("the plain value", "it")
     if not before and not words:
@@ -59,6 +71,17 @@ def has(seen: Iterable[Blocks], right: np.ndarray) -> str:
                 return relation if axes else WHOLE
             terms = terms or relation
     return terms
+
+
+def _differs(shards: Iterable[Any], right: np.ndarray) -> bool:
+    """Whether some device holds other numbers than these in their place."""
+    if any(b.ndim != right.ndim for _, _, b in shards):
+        return True
+    return any(b.shape != right[i].shape or not np.allclose(b, right[i], 1e-3, 1e-6) for _, i, b in shards)
+
+
+def _among(value: np.ndarray, some: Iterable[np.ndarray]) -> bool:
+    return any(value.shape == one.shape and np.allclose(value, one) for one in some)
 
 
 def _instead(seen: Iterable[Blocks], right: np.ndarray) -> str:

@@ -197,7 +197,7 @@ def judge_case(item: ProgramItem, case: Case, module: bytes, cost: Cost | None, 
             if known is None and letter == "V" and _of_right_shapes(item, observed):
                 known = repairs.likely(module, observed, lambda made: _is_right(item, made))
             if known is None and letter == "V" and names is not None:
-                known = stages.likely(names, module, observed)
+                known = stages.likely(names, module, observed, rights(item, observed))
             if known is None and letter == "V":
                 known = lines.likely(item, observed, rights(item, observed), cost.price if cost else 0)
             findings.append(explained(found, known))

@@ -33,8 +33,8 @@ BIASED = (
     WrongValues("bias-after-relu", "b1 is added after the relu. It belongs inside.", 1, like=of.bias_after),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=of.straight),
     WrongProgram(
-        "whole-bias-on-a-slice", "A bias does not fit the array that it is added to. b1 is cut like the columns of "
-        "the hidden layer, and b2 has the columns of the output.", 2,
+        "whole-bias-on-a-slice", "A bias does not fit the array that it is added to. Cut b1 and the columns of W1 alike, "
+        "both over `model`. b2 has the columns of the output.", 2,
         error=r"(?i)incompatible shapes for broadcasting: (shapes=\[)?\(\d+, \d+\), \((1, )?\d+,?\)"),
     PROMISE,
 )  # fmt: skip

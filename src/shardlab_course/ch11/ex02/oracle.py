@@ -66,7 +66,8 @@ def named(x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> dict[str, np.nd
         state = [(FIRST * m + (1 - FIRST) * g, SECOND * v + (1 - SECOND) * g**2) for (m, v), g in zip(state, slopes)]
         weights = tuple(moved(w, m, v, n) for w, (m, v) in zip(weights, state))
         for name, gradient, (m, v) in reversed([*zip(names, slopes, state)]):  # E, which is used twice, last
-            held = {f"the gradient of {name}": gradient, f"m of {name}": m, f"v of {name}": v}
+            term = "the gradient's term in " if n == 1 else ""  # there is no other yet
+            held = {f"the gradient of {name}": gradient, f"{term}m of {name}": m, f"{term}v of {name}": v}
             found |= {f"{part} in step {n} of {STEPS}": value for part, value in held.items()}
     return found
 

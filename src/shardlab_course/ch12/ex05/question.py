@@ -43,8 +43,8 @@ MLP = (
         "term-left-out", "Every sum lacks one device's term: a sum begins with one term, and n - 1 are added to it.", 3,
         when=of.lacks_a_term),
     WrongCost(
-        "one-hop-too-many", "Each half has n - 1 hops. One more hop carries zeros at the start, or returns chunks that have "
-        "been everywhere.", 2,
+        "one-hop-too-many", "Each half has n - 1 hops. One more hop carries zeros at the start, or passes on what has been "
+        "on every device.", 2,
         when=lambda o: rings.only_permutes(o) and rings.hops(o) > 2 * (rings.devices(o) - 1)),
     WrongProgram(
         "moves-first-then-multiplies", APART, 1, barred=True,

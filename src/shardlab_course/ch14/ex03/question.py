@@ -33,7 +33,7 @@ REDUCTION = (
         "gathers-over-the-slow-axis", "Hosts' terms are gathered over dcn and added afterwards, so every device receives "
         "the terms of each host: let psum add them on their way.",
         2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")
-        and not of.pieces(o, "dcn", "all-to-all")),
+        and not of.pieces(o, "dcn", "all-to-all") and not of.pieces(o, "dcn", "all-reduce")),
     WrongCost(
         "one-flat-group",
         "One collective over all devices at once moves whole rows in groups that cross dcn; the fast wires should make "

@@ -73,6 +73,21 @@ def at_edges(o: Observed) -> Iterator[Observed]:
         yield o.on((K, new, np.asarray(edge % K.shape[1], at.dtype)))
 
 
+def counted_from_the_end(o: Observed) -> bool:
+    """Whether devices past the position wrote too, at a place counted from their block's end, and do so at edges."""
+    return _as_from_the_end(o) and all(map(_as_from_the_end, at_edges(o)))
+
+
+def _as_from_the_end(o: Observed) -> bool:
+    K, new, at = o.inputs
+    m = K.shape[1] // dict(o.case.axes)["x"]
+    return all(
+        block.shape == K[index].shape
+        and np.allclose(block, from_the_end({"x": (index[1].start or 0) // m}, K[index], new, at), 1e-4, 1e-4)
+        for _, index, block in o.shards[0]
+    )
+
+
 def wrong_at_an_edge(item: ProgramItem, o: Observed) -> Iterator[Finding]:
     """What is wrong there."""
     for seen in at_edges(o):

@@ -25,7 +25,7 @@ APPEND = (
     LEFT,
     WrongValues(
         "counted-from-the-end", "The position within a block was negative on some devices, and a negative index counts from "
-        "the end of the block.", 2, local=of.from_the_end),
+        "the end of the block.", 2, when=of.counted_from_the_end, breaks=True),
     WrongValues(
         "same-place-in-every-block", "Each device wrote at the position modulo its block. Only one of them has the "
         "position.", 1, local=of.modulo),
