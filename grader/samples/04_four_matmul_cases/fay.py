@@ -1,5 +1,5 @@
 # points: 46
-# reason: classify raised
+# reason: 4.1: list-as-a-key
 # Two exceptions: classify puts lists into a dict as keys, and the cell of 4.5 raises before it
 # defines anything.
 # %% * = solution
