@@ -191,6 +191,14 @@ def test_a_traceback_in_the_middle_of_a_log() -> None:
     assert repr(lens.diagnose("nothing of note")).startswith("not known here: none of ")
 
 
+def test_an_error_that_another_quotes() -> None:
+    """What jit could not use as a key is one mistake, and is told once."""
+    said = provoking.kept()["static_array"].values()
+    assert all("\nTypeError: unhashable" in one["text"] for one in said)
+    found = [lens.diagnose(f"{one['type']}: {one['text']}").found for one in said]
+    assert [[each.message.name for each in one] for one in found] == [["static-not-hashable"]] * len(found)
+
+
 def test_an_exception_that_hides_another() -> None:
     """Where the outer exception is not known, the one that it was raised from is told."""
     try:

@@ -15,7 +15,10 @@ from shardlens.messages.table import Message, known_messages
 WIDTH, SHORT = 82, 160
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _KIND = r"(?:[\w.]*\.)?(?P<kind>(?:[A-Z]\w*)?(?:Error|Exception|Exit|Interrupt|Warning))(?:: |$)"
-_HEAD = re.compile(rf"^(?:[E>|+\s-]|\[?(?:rank|process) ?\d+\]?:?\s|[\w.]*StackTrace\w*: )*{_KIND}", re.MULTILINE)
+# Not the error that jit quotes where it refuses a static argument: it is the same mistake.
+_HEAD = re.compile(
+    rf"^(?<!The error was:\n)(?:[E>|+\s-]|\[?(?:rank|process) ?\d+\]?:?\s|[\w.]*StackTrace\w*: )*{_KIND}", re.MULTILINE
+)
 _INLINE = re.compile(rf"(?<![\w.]){_KIND}")
 _CAUSES = "The above exception was the direct cause of the following exception"
 _END = re.compile(
