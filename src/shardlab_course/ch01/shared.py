@@ -50,6 +50,7 @@ def situation(rng: random.Random) -> tuple[dict[str, int], list[int], ListedSpec
 
 
 LIST_AS_AXIS = WrongProgram(
-    "list-as-axis", "An entry may be a list of axes, and a list cannot be a key of the mesh. Go through the list.", 2,
+    "list-as-axis", "An entry may be a list of axes, and a list can be no key and no member of a "
+    "set. Go through the list.", 2,
     error=lambda text, call: "unhashable type: 'list'" in text and bool(re.search(r"\[[^]]*\[", call)),
 )  # fmt: skip

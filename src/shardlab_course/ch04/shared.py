@@ -136,14 +136,14 @@ PARTIAL = WrongValues(
     local=partial)  # fmt: skip
 DIAGONAL = WrongValues(
     "diagonal-blocks", "Device i multiplied its rows of A with its columns of B: that is block (i, i) of C, and no device "
-    "computed the others.", 1, when=diagonal)  # fmt: skip
+    "has the others.", 1, when=diagonal)  # fmt: skip
 ONE_AXIS = WrongProgram(
     "axis-for-both-dimensions", "A spec names one axis for both dimensions. As out_specs it would mean only the blocks "
     "(i, i) of C, and no device would hold the others.", 1, error="DuplicateSpecError")  # fmt: skip
 LEFT = WrongProgram(
     "left-to-the-compiler",
-    "XLA chose what moves here. It does so for `A @ B` alone, for constraints, and for in_specs that differ from the "
-    "operands' own specs. In this exercise you are the compiler.", 1,
+    "Something is left to the compiler. XLA chooses what moves for `A @ B` outside shard_map, for constraints, and for "
+    "in_specs that differ from the operands' own specs. In this exercise you are the compiler.", 1,
     when=lambda o: not o.manual)  # fmt: skip
 NEEDLESS = WrongCost(
     "communicates-for-nothing", "Every device already holds all it needs for its block of C, so no byte has to move.",
@@ -173,11 +173,12 @@ EARLY = WrongValues(
     "The operands are summed, then multiplied. A product of sums has terms that do not belong to A @ B: multiply the blocks "
     "first, and sum the products.", 1, when=summed_early)  # fmt: skip
 DEALT_OUT = WrongCost(
-    "sum-dealt-out", "psum_scatter leaves each device a part of the sum, along scatter_dimension. Here every device needs "
-    "all of C: that is psum.", 2, when=lambda o: scattered(o, 0) or scattered(o, 1))  # fmt: skip
+    "sum-dealt-out", "Each device has only a part of C, and here every device needs all of it. Perhaps the sum was dealt "
+    "out: psum_scatter leaves each device a part of it, and psum all of it.", 2,
+    when=lambda o: scattered(o, 0) or scattered(o, 1))  # fmt: skip
 UNTILED = WrongValues(
-    "gathered-then-reshaped", "all_gather without tiled=True stacks the blocks in a new first dimension. A reshape then "
-    "reads the stack row by row, and so it mixes columns. tiled=True puts the blocks side by side.",
+    "gathered-then-reshaped", "A's blocks of columns were stacked, and the stack was read row by row as if it were A. "
+    "Perhaps all_gather had no tiled=True, and a reshape followed. With axis=1, tiled=True puts the blocks side by side.",
     3, when=stacked_gather)  # fmt: skip
 STARTS = WrongValues(
     "index-for-start", "Device d began at row d of B. Its rows begin at d times the number of columns of A that it holds.",

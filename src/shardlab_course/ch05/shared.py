@@ -67,8 +67,8 @@ WHOLE = WrongCost(
     "weights-whole", "No weight is cut, so every device holds all weights.", 1,
     when=lambda o: not weights_cut(o))  # fmt: skip
 BY_COLUMNS = WrongCost(
-    "second-weight-by-columns", "W2 is cut along z. Then it needs the whole hidden layer, and the output comes out in "
-    "columns.", 2, when=lambda o: cut(o, 2, 1))  # fmt: skip
+    "second-weight-by-columns", "W2 is cut along z. Then each of its parts needs the whole hidden layer, and the output "
+    "comes out in columns, or W2 itself has to move.", 2, when=lambda o: cut(o, 2, 1))  # fmt: skip
 ONE_WEIGHT = (
     WrongCost(
         "second-weight-whole", "W1 is cut and W2 is not. A device may take its rows of W2 out of a whole copy, but it has "

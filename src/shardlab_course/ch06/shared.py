@@ -65,8 +65,8 @@ AMBIGUOUS = WrongProgram(
     "The dimension that is summed is sharded in both operands. JAX asks whether the sum should be whole, or how it should "
     "be cut.", 1, error="Contracting dimensions are sharded")  # fmt: skip
 GATHERED_TERMS = WrongCost(
-    "gathers-before-the-product", "Operands were made whole first. That moves more than adding up the terms does.",
-    2, when=lambda o: o.kinds == {"all-gather"} and sends_a_part(o, "all-gather"))  # fmt: skip
+    "gathers-before-the-product", "Operands were gathered before the product. That moves more than adding up the terms "
+    "does.", 2, when=lambda o: o.kinds == {"all-gather"} and sends_a_part(o, "all-gather"))  # fmt: skip
 
 WIDE, TALL, LINE = axes(x=4, y=2), axes(x=2, y=4), axes(x=8)
 ROWS: Spec = ("x", None)

@@ -16,15 +16,20 @@ def moved(observed: Observed, kind: str) -> int:
     return sum(c.payload_bytes for c in observed.collectives if c.kind == kind)
 
 
+def gathers(observed: Observed, nbytes: int) -> bool:
+    """Whether one all-gather brings so many bytes together."""
+    return any(c.kind == "all-gather" and c.payload_bytes == nbytes for c in observed.collectives)
+
+
 def gathered(observed: Observed, argument: int) -> bool:
     """Whether as many bytes are gathered as this argument has; sizes are such that no other array has as many."""
-    return moved(observed, "all-gather") == observed.inputs[argument].nbytes
+    return gathers(observed, observed.inputs[argument].nbytes)
 
 
 def product_gathered(observed: Observed) -> bool:
     """Whether as many bytes are gathered as the product has."""
     a, b = observed.inputs
-    return moved(observed, "all-gather") == a.itemsize * len(a) * b.shape[1]
+    return gathers(observed, a.itemsize * len(a) * b.shape[1])
 
 
 def turned(observed: Observed) -> bool:
@@ -60,8 +65,8 @@ PRODUCT = (
         "gathers-to-be-safe", "All rows of A are sent to every device, and every device does all the work. Perhaps all "
         "rows of C are asked for on every device.", 2, when=lambda o: gathered(o, 0) and whole_work(o)),
     WrongCost(
-        "gathers-and-cuts", "All rows of A are sent to every device, and then each device uses only the rows that it had "
-                            "before.", 3,
+        "gathers-and-cuts", "All rows of A are sent to every device. Perhaps each device then uses only the rows that it "
+                            "had before.", 3,
         when=lambda o: gathered(o, 0) and o.kinds == {"all-gather"}),
     WrongCost(
         "product-gathered", "Each device makes its rows of C, and then all of C is sent to every device. Only rows were "

@@ -46,7 +46,7 @@ BELIEVABLE = (
         "peak-itself-refused", "A rate that is exactly the peak is not above it.", 3,
         like=lambda m, k, n, s, peak: operations(m, k, n) < peak * s),
     WrongValues(
-        "rounded-to-whole-flops", "A rate need not be a whole number, and // and int() drop its fraction.", 2,
+        "rounded-to-whole-flops", "A rate need not be a whole number. Perhaps // or int() drops its fraction.", 2,
         like=lambda m, k, n, s, peak: operations(m, k, n) // s <= peak),
     WrongValues(
         "last-addition", "A sum of k products does take k-1 additions. But FLOPs are counted with k additions.", 3,

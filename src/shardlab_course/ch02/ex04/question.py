@@ -53,7 +53,8 @@ EXCHANGE = (
         "second-direction-halves", "Half of the blocks go each way, and their paths are also shorter. That makes about a "
         "quarter, not a half.", 2, like=lambda v, n, both: v * (n - 1) / n / (4 if both else 2)),
     WrongValues(
-        "directions-added", "That counts the blocks of both directions. A link in one direction carries half of them.", 3,
+        "directions-added", "With both directions this is twice too large. Perhaps it counts the blocks of both, but a link "
+        "in one direction carries half of them.", 3,
         like=lambda v, n, both: v * (n**2 // 4) / n**2 if both else v * (n - 1) / n / 2),
     WrongValues(
         "limit-of-large-rings", "Large rings come close to V/2. One way, the distances add up to n(n - 1)/2, not n²/2.", 3,
@@ -92,7 +93,8 @@ FACTOR = (
         "one-way-gather", "With both directions the all-gather also has fewer hops: n // 2 instead of n - 1.", 3,
         like=lambda n, both: of.all_to_all_link_bytes(1.0, n, both) * n / (n - 1)),
     WrongValues(
-        "directions-added", "That counts the blocks of both directions. A link in one direction carries half of them.", 3,
+        "directions-added", "With both directions this is twice too large. Perhaps it counts the blocks of both, but a link "
+        "in one direction carries half of them.", 3,
         like=lambda n, both: of.all_to_all_factor(n, both) * (2 if both else 1)),
     WrongValues(
         "asked-the-other-way", "An all-to-all is the cheaper of the two. Divide its bytes by those of an all-gather.", 1,

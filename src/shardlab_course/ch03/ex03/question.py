@@ -18,8 +18,8 @@ BLOCK = (
         "relu-forgotten", "There is a relu between the two products. It sets negative hidden values to zero.", 1,
         like=lambda x, up, down: x @ up @ down),
     WrongCost(
-        "batch-over-everything", "A whole weight is brought to every device. This happens if a constraint asks for the "
-        "whole weight, or moves H from where `X @ W1` leaves it: rows over data, hidden units over model.", 1,
+        "batch-over-everything", "A whole weight is brought to every device. Perhaps a constraint asks for it, or moves H "
+        "from where `X @ W1` leaves it: rows over data, hidden units over model.", 1,
         when=lambda o: gathers(o, of=1)),
     WrongCost(
         "none-means-whole", "H is gathered over `model`. Perhaps a constraint has None for its hidden units. None does not "

@@ -60,7 +60,8 @@ TOTALS = (
         "own-row-left-out", "A running total includes its own row, so the first row stays as it is.", 1,
         like=lambda x: of.running_total(x) - x),
     WrongCost(
-        "gathers-everything", "All rows were brought to every device. One row is enough: each shard's total.", 1,
+        "gathers-everything", "An array as large as x was brought to every device. One row of each shard is enough: its "
+        "total.", 1,
         when=lambda o: gathers(o, of=0)),
     WrongValues(
         "blocks-not-offset", "Each device added up only its own rows. The totals of the devices before it are missing.", 1,

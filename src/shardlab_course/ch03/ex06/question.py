@@ -23,8 +23,9 @@ STEPS = (
         "and columns alternate, they meet three times.",
         1, when=lambda o: o.kinds == {"reduce-scatter"} and of.runs(o) == of.STEPS),
     WrongCost(
-        "columns-only", "A step by columns makes terms, so every step ends in a sum over all devices: six collectives, each "
-        "at twice the price of a gather.", 1, when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
+        "columns-only", "Six sums over all devices, each at twice the price of a gather. A step by columns makes terms and "
+        "needs a sum. Perhaps all six steps are by columns.", 1,
+        when=lambda o: o.kinds == {"all-reduce"} and of.runs(o) == of.STEPS),
     WrongCost(
         "one-round-a-step", "x lies in the same place after every round of a loop, so each of the six rounds moves it "
         "again. Put a step by columns and a step by rows into one round, and make three rounds.", 3,

@@ -40,17 +40,17 @@ SHARES = (
     WrongValues(
         "local-softmax", "Each device divided by the sum of its own rows only.", 1, local=lambda at, x: of.softmax_rows(x)),
     WrongCost(
-        "out-shardings-free", "Something was computed across the cut rows, with an all-reduce of one number for each "
-        "column. A constraint or out_shardings says where an array lies, not how it is made. Turn x first, and compute "
-        "everything from the turned x.", 1,
+        "out-shardings-free", "Something was computed across the cut rows, with an all-reduce. A constraint or "
+        "out_shardings says where an array lies, not how it is made. Turn x first, and compute everything from the turned "
+        "x.", 1,
         when=lambda o: "all-to-all" in o.kinds and any(
             c.kind == "all-reduce" and c.payload_bytes % (o.inputs[0].itemsize * o.inputs[0].shape[1]) == 0
             for c in o.collectives)),
     WrongCost(
-        "gathers-everything", "All of x went to every device. That costs far more than turning it.", 2,
+        "gathers-everything", "An array as large as x went to every device. That costs far more than turning x.", 2,
         when=lambda o: gathers(o, of=0)),
     WrongCost(
-        "never-turned", "The output lies in rows, and the question asks for columns.", 1,
+        "never-turned", "The rows of the output are cut, and the question asks for whole columns.", 1,
         when=lambda o: products.same(o, of.softmax_rows(o.inputs[0]))
         and o.placements[0].shard_shape[0] < o.placements[0].shape[0]),
 )  # fmt: skip

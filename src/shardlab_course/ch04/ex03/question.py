@@ -22,8 +22,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram
 
 DETOUR = WrongCost(
     "compiler-detour",
-    "Left to itself, XLA for CPU moved blocks between devices and then gathered over y, because it chooses by rules of "
-    "thumb. One gather over x is enough: write it in shard_map.",
+    "XLA for CPU moved blocks between devices, and then gathered over y. Perhaps it was left to choose, which it does by "
+    "rules of thumb. One gather over x is enough: write it in shard_map.",
     2, when=lambda o: not o.manual and "collective-permute" in o.kinds
     and any(c.kind == "all-gather" and c.axes == ("y",) for c in o.collectives))  # fmt: skip
 

@@ -26,12 +26,12 @@ STARS = (
         "copies-by-default", "Nothing on the right says how many devices there are. Write copies too, as a star.", 2,
         error="there is no number on the right"),
     WrongProgram(
-        "number-of-devices-written", "A number of devices is written in an expression, and the check uses several. A star "
-        "fits them all.", 2, error="numbers-do-not|parts-do-not"),
+        "number-of-devices-written", "A number is written in an expression, and the check uses several numbers of "
+        "devices. A star alone fits them all.", 2, error="numbers-do-not|parts-do-not"),
 )  # fmt: skip
 DATA = (
     WrongCost(
-        "input-by-columns", "X is cut along x, and not along b. So a device has parts of all rows instead of whole rows.", 1,
+        "input-by-columns", "X is cut along x. So a device has parts of rows instead of whole rows.", 1,
         when=lambda o: cut(o, 0, 1)),
     WrongCost(
         "weights-instead", "The weights are cut and the batch is not. In data parallelism it is the other way round.", 1,

@@ -52,7 +52,7 @@ ADDED = (
         1, error="illegally sharded result"),
     WrongCost(
         "gathers-to-add",
-        "A gather brings the whole operand to every device, and each device needs one part of it. An all-to-all brings "
+        "A gather brings the whole array to every device, and each device needs one part of it. An all-to-all brings "
         "only that part.",
         2, when=lambda o: sent(o, "all-gather") >= o.inputs[0].nbytes),
     WrongCost(

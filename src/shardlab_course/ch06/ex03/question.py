@@ -63,7 +63,7 @@ LATE = (
         and moved(o, "all-reduce") >= 2 * summed_products(*o.inputs[:2]).size * 4),
     WrongCost(
         "never-pays",
-        "The sum of the three products is still unreduced along x; jax.reshard adds it up.",
+        "The output is still unreduced along x; jax.reshard adds it up.",
         2, when=lambda o: "x" in o.terms[0]),
     WrongCost(
         "joins-sharded-dimensions",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from shardlab_course.ch06.ex05 import oracle as of
-from shardlab_course.ch06.shared import AMBIGUOUS, ROWS, explicit, lies, moved, program, right, weight_gathered
+from shardlab_course.ch06.shared import AMBIGUOUS, ROWS, explicit, lies, program, right, weight_gathered
+from shardlab_course.shared.sent import sent
 from shardlab_judge.cases import Case, Input
 from shardlab_judge.question import Question, WrongCost, WrongProgram
 from shardlens import Axes
@@ -22,11 +23,11 @@ PORTED = (
         "resharded-at-the-end",
         "All rows of the output were added up on every device, and cut afterwards. Perhaps X was cut too late, or never. "
         "Perhaps the program asks for the last product whole.",
-        2, when=lambda o: right(o, of.mlp) and moved(o, "all-reduce") == o.inputs[0].nbytes),
+        2, when=lambda o: right(o, of.mlp) and sent(o, "all-reduce") == o.inputs[0].nbytes),
     WrongCost(
         "weights-made-whole",
-        "The weights were brought to every device, so the hidden units are no longer divided among devices. Leave the "
-        "weights where they lie.",
+        "A weight was brought whole to every device, so its product no longer divides the hidden units among devices. Leave "
+        "the weights where they lie.",
         2, when=weight_gathered),
     WrongCost(
         "whole-batch-everywhere",
