@@ -33,7 +33,8 @@ GUARD = (
     one_size("summed"),
     counts("summed", "halves", "in-two-steps", "in-a-loop"),
     lets_through("rounds-forgotten",
-                 "A collective in a loop is listed once and runs `times` times. `price` counts all of them.",
+                 "It accepts a program that sums the whole output in every round of a loop. Perhaps it counts one round: a "
+                 "collective in a loop is listed once and runs `times` times. `price` counts all of them.",
                  "each-round", "gathered", "unsummed"),
     price_unknown("until-settled", "another-besides", "gathered", "unsummed"),
     lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of the output, twice its "

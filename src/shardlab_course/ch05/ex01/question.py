@@ -40,7 +40,7 @@ EXPRESSIONS: dict[str, tuple[Misconception, ...]] = {
     "a": (WrongValues("words-in-order-of-dimensions", WORDS, 2, like=_at(("y", "x"), y=4, x=2)),
           WrongValues(
               "entries-taken-for-axes", "The first entry of P is for the first dimension: y, of size 4, cuts rows, and x "
-              "cuts columns. Here x cuts rows.", 1, like=_at(("x", "y"), x=2, y=4)), NO_MESH),
+              "cuts columns. Here the rows are cut into two.", 1, like=_at(("x", "y"), x=2, y=4)), NO_MESH),
     "b": (WrongValues("copies-in-the-wrong-place", COPIES, 2, like=_at(("y",), y=4, x=2)), DEFAULT, NO_MESH),
     "c": (WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), x=2, z=2, y=2)),
           WrongValues("repeated-words-joined", GROUPS, 2, like=_at((("x", "z"), "y"), y=2, x=2, z=2)), NO_MESH),

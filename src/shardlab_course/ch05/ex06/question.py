@@ -81,10 +81,9 @@ INSIDE = (
         "weights-not-cut", "The batch is cut and the weights are not. So the devices that share a part of the batch all do "
         "the same work.", 2, when=lambda o: not o.collectives and of.as_wide(o)),
     WrongCost(
-        "second-weight-left-open", "W2 is not cut. While the output is narrower than the hidden layer and the batch is cut "
-        "over 'data', XLA takes rows of W2 anyway. Here the output is as wide or wider. XLA, for CPU and for v5e, gathers "
-        "the hidden layer, which is fewer bytes, and every device along 'model' computes the same second product. Constrain "
-        "W2, too.", 2,
+        "second-weight-left-open", "The hidden layer is gathered, and all devices along 'model' compute the same second "
+        "product. Perhaps W2 is not constrained. While the output is narrower than the hidden layer, XLA for CPU takes rows "
+        "of W2 anyway; here it is not. Constrain W2, too.", 2,
         when=of.second_left_open),
     WrongCost(
         "hidden-layer-moves", "The hidden layer moves. Cut y in both weights, and also in the hidden layer if you constrain "
