@@ -76,7 +76,7 @@ ONE_WEIGHT = (
         when=lambda o: cut(o, 1, 1) and not cut(o, 2, 0) and apart(o, 1, 1)),
     WrongCost(
         "first-weight-whole", "W2 is cut and W1 is not. A device may take its columns of W1 out of a whole copy, but it has "
-        "to hold that copy. And if a mesh axis lies idle, the device may do more than its part of the work.", 1,
+        "to hold that copy. If a mesh axis lies idle, it may also do too much work.", 1,
         when=lambda o: cut(o, 2, 0) and not cut(o, 1, 1) and apart(o, 2, 0)),
 )  # fmt: skip
 

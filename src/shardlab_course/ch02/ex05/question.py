@@ -76,7 +76,8 @@ LAYER = (
         like=lambda g, chip: of.layer_seconds(g, {**chip, "hbm": 2 * chip["hbm"]})),
     WrongValues(
         "moves-in-half-the-time", "The communication takes up to twice as long. An element of bfloat16 has two bytes, and a "
-        "hop uses one link in one direction.", 1, like=lambda g, chip: of.layer_seconds(g, {**chip, "link": 2 * chip["link"]})),
+        "hop uses one link in one direction.", 1,
+        like=lambda g, chip: of.layer_seconds(g, {**chip, "link": 2 * chip["link"]})),
     WrongValues(
         "whole-arrays-in-memory", "A chip reads and writes the blocks that it multiplies. Here X, W and Y are whole.", 2,
         like=layer("memory", lambda g, chip: 2 * (g["B"] * g["D"] + g["D"] * g["F"] + g["B"] * g["F"]) / chip["hbm"])),

@@ -82,8 +82,8 @@ INSIDE = (
         "the same work.", 2, when=lambda o: not o.collectives and of.as_wide(o)),
     WrongCost(
         "second-weight-left-open", "The hidden layer is gathered, and all devices along 'model' compute the same second "
-        "product. Perhaps W2 is not constrained. While the output is narrower than the hidden layer, XLA for CPU takes rows "
-        "of W2 anyway; here it is not. Constrain W2, too.", 2,
+        "product. Perhaps W2 is not constrained: only where the output is narrower than the hidden layer, XLA for CPU takes "
+        "rows of W2 anyway.", 2,
         when=of.second_left_open),
     WrongCost(
         "hidden-layer-moves", "The hidden layer moves. Cut y in both weights, and also in the hidden layer if you constrain "
