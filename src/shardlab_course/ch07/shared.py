@@ -86,8 +86,8 @@ GATHERS = WrongCost(
     when=lambda o: gathers(o, whole=True))  # fmt: skip
 PARTS = WrongCost(
     "results-gathered",
-    "Each device sends its result to all of them: n numbers arrive, where a sum or a maximum would be one number. Reduce "
-    "the results instead.",
+    "A part of each device is gathered by all. Perhaps these are the devices' results: n numbers arrive, where a sum or a "
+    "maximum would be one number. Then reduce the results instead.",
     2,
     when=lambda o: gathers(o, whole=False))  # fmt: skip
 

@@ -139,13 +139,13 @@ CARRY = WrongProgram(
     2, error="manual axis types do not "
     "match")  # fmt: skip
 OPEN = WrongValues(
-    "ring-is-open", "The permutation does not go round all devices: some device gets zeros, and forwards them.",
+    "ring-is-open", "A permutation does not go round all devices: some device gets nothing but zeros from it.",
     1, when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 COPIES = WrongCost(
     "copies-as-parts",
-    "Every device holds all rows, and out_specs=P('x') set these copies one below another. P() says that they are copies of "
-    "one array, and with check_vma=False you promise that this is true.",
-    2, when=lambda o: copies_as_parts(o, o.inputs[0]))  # fmt: skip
+    "Every device returns as many rows as there are, and out_specs=P('x') set them one below another. P() says that they "
+    "are copies of one array, and with check_vma=False you promise that this is true.",
+    2, when=lambda o: copies_as_parts(o, o.inputs[0]) and o.placements[0].shard_shape == o.inputs[0].shape)  # fmt: skip
 SUMS = WrongCost(
     "copies-as-parts",
     "out_specs=P('x'), or a gather, put the devices' arrays one below another. Each device should end with the whole sum, "
@@ -165,8 +165,8 @@ GATHER = (
     *GATHERING, COPIES,
     WrongValues(
         "arrival-order",
-        "Each device laid the blocks down in the order in which they came, which is a different order on each device. A "
-        "block's place is that of the device it began on.", 2, when=lambda o: rotated(o, o.inputs[0])),
+        "The blocks lie in a different order on each device, perhaps in that in which they came. A block's place is that "
+        "of the device it began on.", 2, when=lambda o: rotated(o, o.inputs[0])),
     WrongValues(
         "counts-the-wrong-way",
         "The places go the wrong way round. After i hops to the next device you hold the block that began on (d - i) % n; "
@@ -184,18 +184,18 @@ GATHER = (
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0].nbytes // rings.devices(o)),
     WrongCost(
         "its-number-travels-too",
-        "Each block carries the number of its device. You do not have to send that number: it follows from axis_index and "
-        "the number of hops.",
+        "Single numbers are sent too, perhaps the number of each block's device. You do not have to send that: it follows "
+        "from axis_index and the number of hops.",
         2, when=lambda o: rings.only_permutes(o)
         and sum(c.executions or 0 for c in o.collectives if c.payload_bytes == 4) >= rings.devices(o) // 2),
 )  # fmt: skip
 ENDS = WrongValues(
-    "sum-ends-next-door", "Each sum is whole, but it is on the device next to its own. Begin one chunk earlier, or later.",
+    "sum-ends-next-door", "Each sum is whole, but all of them lie one place off. Perhaps each begins one chunk too late, or "
+    "too early.",
     2, when=lambda o: shifted(o, summed(o.inputs[0])))  # fmt: skip
 ROTATION = WrongCost(
     "full-rotation-ring",
-    "Whole terms or totals travel round the ring. Each hop carries n chunks where one would do, and each device adds in "
-    "its own order. Cut the term, and let sums of chunks travel.",
+    "Each hop carries as much as a whole term: n chunks, where one would do. Cut the term, and let sums of chunks travel.",
     1, when=rotates_terms)  # fmt: skip
 
 LINE, WIDE, FIVE = axes(x=8), axes(x=4, y=2), axes(x=5)

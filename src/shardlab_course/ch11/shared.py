@@ -153,8 +153,8 @@ GRADIENTS = (
         3, when=lambda o: times(o, lambda n: n)),
     WrongValues(
         "slices-averaged",
-        "The reduce-scatter left each device with different rows. pmean or psum then mixed rows that do not belong "
-        "together.",
+        "All devices have the same rows, a mean or a sum of rows that do not belong together. Perhaps pmean or psum follows "
+        "the reduce-scatter, which leaves each device with rows of its own.",
         2, when=lambda o: own_parts(o, average=True)),
     WrongValues(
         "never-reduced",
@@ -174,7 +174,7 @@ GRADIENTS = (
         "averaged-twice", "The gradients are an n-th of the right ones. Perhaps the mean over devices was taken twice.",
         2, when=lambda o: times(o, lambda n: 1 / n)),
     WrongCost(
-        "gradients-whole", "Every device ends with whole gradients, which take n times the memory of its own rows.",
+        "gradients-whole", "Every device ends with a gradient that is whole, and takes n times the memory of its own rows.",
         1, when=lambda o: any(b.shape == w.shape for s, w in zip(o.shards, o.placements) for _, _, b in s)),
     WrongCost(
         "all-reduce-and-slice",

@@ -165,8 +165,8 @@ def limit_too_small(plain: str) -> Misconception:
     part, free = LESS
     return WrongValues(
         "limit-too-small",
-        "The limit is too small: it refuses a right program that sends less than one all-reduce of all that is owed. "
-        "`price` counts the bytes of an all-reduce twice, on every mesh.",
+        "It refuses a right program that sends less than one all-reduce of all that is owed. Perhaps the limit is too "
+        "small: `price` counts the bytes of an all-reduce twice, on every mesh.",
         2, when=lambda through: through.get(plain, 1) == through.get(part, 1) == 0 < through.get(free, 0),
     )  # fmt: skip
 
@@ -194,8 +194,8 @@ def one_size(plain: str) -> Misconception:
     """Of a guard that knows the plain program in some situations, and not in all."""
     return WrongValues(
         "one-size",
-        "It lets the plainest right program through on one mesh, and not on another: what it allows should follow from the "
-        "shapes in `inputs` and `outputs`.",
+        "It lets the plainest right program through for some meshes and shapes, and not for others: what it allows should "
+        "follow from the shapes in `inputs` and `outputs`.",
         3, when=lambda through: 0 < through.get(plain, 0) < 1,
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ NORMALIZE = (
         1, when=lambda o: same(o, of.across_devices(o.inputs[0], dict(o.case.axes)["y"]))),
     WrongValues(
         "blocks-apart",
-        "Each device normalized its own columns only; nothing crossed devices.", 1, local=lambda at, x: of.normalized(x)),
+        "Each device normalized its own columns only.", 1, local=lambda at, x: of.normalized(x)),
     WrongValues(
         "rows-and-devices-mixed", "The mean was also taken over other rows, which lie along x. A row lies along y.", 2,
         when=of.mixed_rows),
@@ -41,8 +41,8 @@ NORMALIZE = (
         when=of.sums_as_means),
     WrongValues(
         "sum-of-means",
-        "All values are too small by a factor, the root of the number of devices that share a row. Perhaps mean squares "
-        "were added up by psum; pmean divides by this number.", 2,
+        "All values are too small by a factor as large as the root of the number of devices that share a row. Perhaps mean "
+        "squares were added up by psum; pmean divides by this number.", 2,
         when=lambda o: of.normalized_by(o, lambda blocks, n: np.sqrt(n) * blocks.std((1, 2)))),
     WrongValues(
         "mean-of-variances",
@@ -60,7 +60,8 @@ NORMALIZE = (
         when=lambda o: of.normalized_by(o, lambda blocks, n: blocks.reshape(len(blocks), -1).std(1, ddof=1))),
     LEFT, GATHERS, PARTS,
     WrongCost(
-        "whole-blocks-summed", "Whole blocks were sent. Reduce the block to one number per row first.", 2,
+        "whole-blocks-summed", "An all-reduce carries as much as a whole block. Reduce the block to one number per row "
+        "first.", 2,
         when=whole_blocks),
 )  # fmt: skip
 TEST = (

@@ -21,13 +21,13 @@ from shardlab_judge.question import Question, WrongCost, WrongValues
 
 OVERFLOW = WrongValues(
     "no-maximum-subtracted",
-    "Nothing was subtracted, or nearly the same number in every row. But float32 holds neither exp(100) nor exp(-200). "
-    "First subtract the row's maximum, which is the same on all devices.", 2,
+    "Some values are no numbers, as if nothing were subtracted, or nearly the same number in every row. But float32 holds "
+    "neither exp(100) nor exp(-200). First subtract the row's maximum, which is the same on all devices.", 2,
     when=of.constant_subtracted)  # fmt: skip
 PART_OF_ROW = WrongValues(
     "part-of-the-row-summed",
-    "The maximum is right, but the sum is not that of the whole row. On a device whose columns are far below the maximum it "
-    "is zero. Add up the block's columns, then psum over x. Then divide, or take the logarithm.", 2,
+    "Some values are no numbers. Perhaps the sum is not that of the whole row: on a device whose columns are far below the "
+    "maximum it is zero. Add up the block's columns, then psum over x. Then divide, or take the logarithm.", 2,
     when=of.sums_a_part)  # fmt: skip
 ONE_MAXIMUM = WrongValues(
     "one-maximum-for-all-rows",
@@ -68,7 +68,8 @@ SOFTMAX = (
         like=lambda x: of.softmax(x.T).T),
     GATHERS, PARTS,
     WrongCost(
-        "whole-blocks-summed", "Whole blocks were sent: reduce the block to one number per row first.", 2,
+        "whole-blocks-summed", "An all-reduce carries as much as a whole block. Reduce the block to one number per row "
+        "first.", 2,
         when=whole_blocks),
 )  # fmt: skip
 LOGSUMEXP = (

@@ -32,7 +32,7 @@ SOLVES = (
         "other-damping", "The matrix is A + 16 I. Here another multiple of I was added, or none.", 1,
         when=of.otherwise_damped),
     WrongValues(
-        "transposed", "This solves the transposed system: A[0] @ x should give b[0].", 1,
+        "transposed", "This solves the transposed systems: (A[0] + 16 I) @ x should give b[0].", 1,
         like=lambda A, b: of.solves(A.transpose(0, 2, 1), b)),
     WrongCost(
         "everyone-solves-all", "All matrices were brought to every device, and a device needs only its own.", 1,

@@ -52,7 +52,8 @@ BY_COLUMN = (
         when=of.place_by_place),
     WrongCost(
         "padded-and-summed",
-        "Candidates were padded to full length and added up. The price of an all-reduce is twice that of a gather.", 2,
+        "An all-reduce moves everything. Perhaps candidates were padded to full length and added up. The price of an "
+        "all-reduce is twice that of a gather.", 2,
         when=lambda o: o.kinds == {"all-reduce"} and same(o, of.best(o.inputs[0])[0])
         and all(c.payload_bytes < o.inputs[0].nbytes for c in o.collectives)),
     WrongValues(

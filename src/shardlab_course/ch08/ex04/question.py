@@ -25,7 +25,7 @@ BOTH_WAYS = (
         2, when=lambda o: of.both_all_round(o) and rings.largest(o) < o.inputs[0].nbytes // rings.devices(o)),
     WrongCost(
         "blocks-arrive-twice",
-        "Whole blocks go all the way round, both ways, so each arrives twice. Half round is enough.",
+        "Two rings of whole blocks go all the way round, so each block arrives twice. Half round, both ways, is enough.",
         2, when=of.both_all_round),
     WrongCost(
         "antipode-sent-twice", "With an even n the opposite device's block comes from both sides. It is needed once.",

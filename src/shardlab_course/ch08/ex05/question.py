@@ -19,7 +19,7 @@ HALO = (
         "gathers-everything", "The array is gathered, and each device needs two rows of it.", 1, when=of.brings_together),
     WrongValues(
         "wraps-around",
-        "Beyond an end you took the row of the other end: your permutation closes the ring, and this line has ends.",
+        "Beyond an end you took the row of the other end, but this line has ends. Perhaps your permutation closes the ring.",
         1, when=of.wrapped),
     WrongValues(
         "no-exchange",
@@ -41,7 +41,7 @@ HALO = (
         2, like=lambda x: of.filtered(x, x[0], x[-1])),
     WrongCost(
         "sends-whole-blocks",
-        "A permute carries more than one row, and only one of them is used. Slice before you send.",
+        "A permute carries more than one row, and only one is needed. Slice before you send.",
         1, when=lambda o: rings.only_permutes(o) and rings.largest(o) > o.inputs[0][0].nbytes),
 )  # fmt: skip
 

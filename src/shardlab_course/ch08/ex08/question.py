@@ -8,7 +8,7 @@ from shardlab_course.shared.manual import LEFT
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
 
 SUM_ITSELF = WrongProgram(
-    "sums-in-one-go", "That is the finished all-reduce. Here, build it from a reduce-scatter and an all-gather.",
+    "sums-in-one-go", "There is a finished all-reduce. Here, build it from a reduce-scatter and an all-gather.",
     1, when=lambda o: "all-reduce" in o.kinds, barred=True)  # fmt: skip
 COMPOSE = (
     LEFT, SUM_ITSELF, SUMS,
@@ -18,8 +18,8 @@ COMPOSE = (
         "of an all_gather, unless you say to='invarying'.", 2, error="can't be statically inferred"),
     WrongCost(
         "gathers-all-terms",
-        "Every device collects all terms and adds them itself. That takes n/2 times the bytes of an all-reduce, and n "
-        "times its additions.",
+        "Every device collects all terms. That takes n/2 times the bytes of an all-reduce, and n times its additions if "
+        "every device adds them itself.",
         1, when=lambda o: o.kinds == {"all-gather"} and o.price >= o.inputs[0].nbytes),
     WrongCost(
         "half-an-all-reduce",

@@ -14,7 +14,7 @@ OTHER_WAY_ROUND = (
 EXCHANGE = (
     LEFT,
     WrongCost(
-        "gathers-then-slices", "Everything was gathered, and most of it thrown away: n times the bytes of an all-to-all.",
+        "gathers-then-slices", "Everything was gathered, where a device needs an n-th: n times the bytes of an all-to-all.",
         1, when=lambda o: sent(o, "all-gather") >= o.inputs[0].nbytes),
     WrongValues(
         "only-renamed", "Nothing moved. out_specs says where blocks lie, and does not bring them there.",
@@ -23,7 +23,8 @@ EXCHANGE = (
     WrongProgram("split-and-concat-swapped", OTHER_WAY_ROUND, 2, error="to be divisible"),
     WrongCost(
         "out-specs-as-before",
-        "Each device holds the right block, but out_specs name a dimension other than the one that is cut.",
+        "Each device holds the right block, but out_specs put the blocks together in another way. They should name the "
+        "dimension that is cut, and no other.",
         2, when=of.right_blocks),
     WrongProgram(
         "not-tiled",

@@ -30,8 +30,8 @@ FACTOR = (
 )  # fmt: skip
 
 FIRST_BY_ROWS = WrongCost(
-    "first-by-rows", "The first weight is cut along the dimension that is summed, so its product gives terms. The "
-    "nonlinearity needs finished sums: either the terms are added up before it, or the weight itself is sent.", 1,
+    "first-by-rows", "A first weight is cut along the dimension that is summed, so its product gives terms. What follows "
+    "needs finished sums: either the terms are added up before it, or the weight itself is sent.", 1,
     letters="SHF", when=lambda o: any(cut(o, i, 0) for i in range(1, len(o.case.inputs) - 1)))  # fmt: skip
 LAST_BY_COLUMNS = WrongCost(
     "last-by-columns", "Each column of the last weight needs every hidden unit, so every device receives or computes all "
@@ -44,7 +44,7 @@ FIRST_WHOLE = WrongCost(
     "first-left-whole", "A device needs only the columns of a first weight that belong to its hidden units. If that weight "
     "is left whole, it takes n times the memory.", 2, letters="MF", when=of.first_whole)  # fmt: skip
 WEIGHTS_WHOLE = WrongCost(
-    "weights-whole", "No weight is cut, so every device holds and computes everything.", 1,
+    "weights-whole", "No weight is cut, so every device holds all of them, and computes everything if X is whole too.", 1,
     when=of.weights_whole)  # fmt: skip
 DATA_PARALLEL = WrongCost(
     "tokens-cut-weights-whole", "Tokens are cut and the weights are whole. That is data parallelism: each device holds all "

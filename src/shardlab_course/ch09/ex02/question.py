@@ -26,7 +26,7 @@ MLP = (
         "term-returned", "Each device returns the term of its own hidden units, and nothing adds the terms up. JAX "
         "reports this for out_specs=P() while its check is on.", 1, local=lambda at, X, W1, W2: mlp(X, W1, W2)),
     WrongValues(
-        "adds-finished-columns", "The sum stands after W1. There each device has different columns of the hidden layer, "
+        "adds-finished-columns", "A sum stands after W1. There each device has different columns of the hidden layer, "
         "all of them finished, and a sum of different columns means nothing.", 2, when=of.columns_summed),
     WrongValues("relu-forgotten", "There is no relu between the two products.", 1, like=lambda X, W1, W2: X @ W1 @ W2),
     WrongValues(

@@ -15,8 +15,8 @@ PATTERNS = (
 )  # fmt: skip
 DROPPED = (
     WrongValues(
-        "copies-differ", "Devices that hold copies of one slice dropped different elements of it. Fold in only axes that "
-        "cut the array.", 2, when=of.copies_differ),
+        "copies-differ", "Devices that should hold copies of one slice have different values. Perhaps they dropped "
+        "different elements: fold in only axes that cut the array.", 2, when=of.copies_differ),
     WrongProgram(
         "promise-not-proved", "out_specs promises equal copies along an axis along which the mask or the block varies. "
         "Fold in only axes that cut the array, and name these axes in out_specs.", 2, error="can't be statically inferred"),
@@ -28,13 +28,13 @@ DROPPED = (
         "kept-what-was-to-drop", "About a quarter is kept, and KEEP is the share that stays. Perhaps bernoulli got the "
         "share to drop, or what is to stay was dropped.", 1, when=lambda o: of.kept_share(o, 1 - of.KEEP)),
     WrongValues(
-        "one-mask-for-each-line", "In some slice all rows, or all columns, drop the same places. The mask has one row or "
-        "one column, and broadcasting repeats it. Draw as many numbers as the block has elements.", 1,
+        "one-mask-for-each-line", "In some slice all rows, or all columns, drop the same places. Perhaps the mask has one "
+        "row or one column, which broadcasting repeats. Draw as many numbers as the block has elements.", 1,
         when=of.lines_alike),
     WrongValues(
         "mask-is-a-pattern", "The mask of some slice, shifted by some rows and columns, agrees with itself, with another "
-        "slice's mask or with another seed's mask more often than random numbers would. So the mask was counted, shifted or "
-        "repeated, and not drawn for each element.", 2, when=of.counted),
+        "slice's mask or with another seed's mask more often than random numbers would. Perhaps it was counted, shifted or "
+        "repeated.", 2, when=of.counted),
     WrongValues(
         "same-mask-everywhere", "Several slices have the same mask: their devices use the same key, or the same part of a "
         "mask.", 1,

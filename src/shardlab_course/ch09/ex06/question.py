@@ -38,11 +38,11 @@ LAYOUT = (
         "for that sum.", 2,
         letters="SHF", when=lambda o: cut(o, 1, 2)),
     WrongCost(
-        "keys-cut-too-finely", "Wk and Wv are cut inside a head or along D. Then either these weights or the keys and "
-        "values of every token have to be sent.", 2,
+        "keys-cut-too-finely", "Wk or Wv is cut inside a head or along D. Then either that weight or the keys or values of "
+        "every token have to be sent.", 2,
         letters="SHF", when=lambda o: any(cut(o, i, d) for i in (2, 3) for d in (0, 2))),
     WrongCost(
-        "queries-over-kv-only", "Wq is cut over `kv` alone, so the devices along `rep` hold the same query heads.", 2,
+        "queries-over-kv-only", "The heads of Wq are cut over `kv` alone, so the devices along `rep` share query heads.", 2,
         letters="MF", when=lambda o: o.case.inputs[1].spec[1:2] == ("kv",)),
     INPUT_CUT,
     WrongCost(

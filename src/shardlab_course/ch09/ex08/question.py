@@ -30,7 +30,7 @@ GUARD = (
     one_dtype("float32", "bfloat16"),
     one_size("unrolled"),
     counts("unrolled", "rows-apart", "scanned"),
-    lets_through("dtype-forgotten", "It accepts twice the bytes of one all-reduce for each layer. Either `price` has no "
+    lets_through("dtype-forgotten", "It accepts twice the bytes of one all-reduce for each layer. Perhaps `price` has no "
         "limit, or the factor is too large, or it counts four bytes for each number where the activations have two (read "
         "`dtype`).",
                  "doubled", "weights-gathered", "last-unsummed"),

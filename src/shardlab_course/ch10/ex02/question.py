@@ -17,9 +17,8 @@ GRADIENTS = (
             "psum if the loss is already the mean over the devices."),
     WrongValues(
         "pmap-habit",
-        "JAX had already summed the gradient over the devices, because the weights do not vary. A pmean of equal copies "
-        "changes nothing, and a psum makes them n times larger. So this gradient is n times too large, and it moves twice "
-        "the bytes.",
+        "The gradient is n times too large, and it was reduced twice. Perhaps JAX had already summed it, because the "
+        "weights do not vary: a pmean of equal copies changes nothing, and a psum makes them n times larger.",
         1, when=lambda o: _times(o, lambda n: n) and of.reduced_twice(o)),
     WrongValues(
         "sum-of-means",

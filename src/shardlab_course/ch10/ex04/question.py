@@ -24,16 +24,17 @@ MICRO = (
         3, error="manual axis types do not match"),
     WrongCost(
         "all-reduce-in-both-loops",
-        "The weights are replicated, so their gradient is reduced where it is computed: once for each layer of each "
-        "microbatch.",
+        "A reduction runs once for each layer of each microbatch. Perhaps the weights are replicated, so their gradient is "
+        "reduced where it is computed.",
         1, when=lambda o: of.runs(o) == len(o.inputs[0]) * len(o.inputs[1]) and _stacked(o)),
     WrongCost(
         "all-reduce-each-microbatch",
-        "The reduction is outside the loop over layers, but it still runs once for each microbatch.",
+        "A reduction runs once for each microbatch. Perhaps it is outside the loop over layers, but not outside that over "
+        "microbatches.",
         2, when=lambda o: of.runs(o) == len(o.inputs[1]) and _stacked(o)),
     WrongCost(
         "all-reduce-each-layer",
-        "A reduction runs for each layer. Either the microbatches went through as one batch, which saves none of their "
+        "A reduction runs for each layer. Perhaps the microbatches went through as one batch, which saves none of their "
         "memory, or the sum was reduced layer by layer.",
         2, when=lambda o: of.runs(o) == len(o.inputs[0]) and _stacked(o)),
     gathers("Every device receives all samples of the microbatches. Only gradients have to move."),

@@ -42,7 +42,7 @@ CLIP = (
     WrongValues(
         "whole-array-forgotten", "The gradient that is not cut belongs to the norm too.", 1,
         like=of.clipped_without_last),
-    gathers("Gradients are gathered to take their norm. Each device can square and sum its part, and then one number "
+    gathers("A gradient is gathered, perhaps to take its norm. Each device can square and sum its part, and then one number "
             "moves."),
 )  # fmt: skip
 

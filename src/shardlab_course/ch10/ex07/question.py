@@ -32,7 +32,7 @@ NETWORK = (
         2, when=lambda o: not of.is_whole(o, 0) and "model" not in _axes(o) and "all-gather" not in o.kinds),
     WrongCost(
         "bias-left-whole",
-        "W1's columns are cut over model and its bias is not. b1 has one element for each column, so cut it with them.",
+        "W1 is cut and its bias is not. b1 has one element for each column of W1, so cut it with them.",
         1, when=lambda o: of.is_whole(o, 1) and not of.is_whole(o, 0) and "model" in _axes(o)),
     WrongValues(
         "sum-instead-of-mean",
@@ -48,8 +48,8 @@ NETWORK = (
         1, like=descended(rate=-RATE, steps=STEPS)),
     WrongCost(
         "hidden-units-gathered",
-        "The hidden units, or the weights, are gathered in every step. Leave them cut over model. Then only the outputs "
-        "have to be summed.",
+        "At least as many all-gathers run as there are steps, perhaps of the hidden units or the weights. Leave these cut "
+        "over model. Then only the outputs have to be summed.",
         2, when=of.gathers_in_steps),
 )  # fmt: skip
 

@@ -36,7 +36,8 @@ NOISY = (
         1, local=of.noisy_folded),
     WrongCost(
         "all-numbers-everywhere",
-        "A device makes more numbers than its part has. For example, it makes all of them and keeps its part.",
+        "The noise is right. Perhaps a device makes more numbers than its part has: for example, it makes all of them and "
+        "keeps its part.",
         2, when=lambda o: not o.collectives and _is_noisy(o)
         and o.placements[0].shard_shape[0] * dict(o.case.axes)["data"] == len(o.inputs[1])),
 )  # fmt: skip

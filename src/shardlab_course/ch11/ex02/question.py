@@ -53,11 +53,13 @@ TRAIN = (
         2, when=lambda o: sends_a_part(o, "all-to-all", number=3)),
     WrongCost(
         "state-on-every-device",
-        "Each device holds all of the optimizer's state. ZeRO-1 gives it only the rows that it updates, an n-th.",
+        "Some of the optimizer's state, or all of it, lies whole on each device. ZeRO-1 gives a device only the rows that "
+        "it updates, an n-th.",
         1, when=of.state_whole),
     WrongProgram(
         "cut-at-the-end",
-        "The state is cut only after training. In each step every device updates all of a weight, with all of its state.",
+        "In some step every device updates all of a weight, with all of its state. Perhaps the state is cut only after "
+        "training.",
         2, when=lambda o: of.only_gradients_moved(o) or of.updated_whole(o), barred=True),
 )  # fmt: skip
 

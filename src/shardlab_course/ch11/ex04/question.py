@@ -27,14 +27,13 @@ LEAN = (
     *(miss for miss in GRADIENTS if miss.id not in _ELSEWHERE),
     WrongCost(
         "no-checkpoint",
-        "Nothing is computed again, so every gathered weight that the backward pass uses is kept for it. The program "
+        "No weight is gathered again, so every gathered weight that the backward pass uses is kept for it. The program "
         "compiled for CPU may not show this.",
         1, when=lambda o: right(o) and _barriers(o) == 0 and _gathers(o) <= _depth(o)),
     WrongCost(
         "checkpoint-without-effect",
-        "There is a barrier, but no weight is gathered again: the output of all_gather is kept. Either the policy keeps "
-        "that output, by its name or before the output gets a name. Or the gather, or the product that needs it, is outside "
-        "the checkpoint.",
+        "There is a barrier, but no weight is gathered again. Perhaps the policy keeps the output of all_gather, by its "
+        "name or before it gets one. Or the gather, or the product that needs it, is outside the checkpoint.",
         3, when=lambda o: right(o) and _barriers(o) > 0 and _gathers(o) <= _depth(o)),
     WrongCost(
         "some-gathered-again", "Some weights are gathered again, and others are kept. No layer should keep its gathered "
@@ -47,7 +46,8 @@ LEAN = (
         1, when=lambda o: right(o) and _barriers(o) == 1 and _products_again(o)),
     WrongCost(
         "products-made-again",
-        "The weights are gathered again, but products are computed again too. A policy says what may be kept.",
+        "The weights are gathered again, but there are more products than are needed. Perhaps some are computed again: a "
+        "policy says what may be kept.",
         2, when=lambda o: right(o) and _products_again(o)),
     WrongCost(
         "merged-again",
