@@ -86,7 +86,7 @@ GATHERS = WrongCost(
     when=lambda o: gathers(o, whole=True))  # fmt: skip
 PARTS = WrongCost(
     "results-gathered",
-    "A part of each device is gathered by all. Perhaps these are the devices' results: n numbers arrive, where a sum or a "
+    "Every device gathers a part from each. Perhaps these are the devices' results: n numbers arrive, where a sum or a "
     "maximum would be one number. Then reduce the results instead.",
     2,
     when=lambda o: gathers(o, whole=False))  # fmt: skip

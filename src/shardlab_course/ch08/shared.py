@@ -165,8 +165,8 @@ GATHER = (
     *GATHERING, COPIES,
     WrongValues(
         "arrival-order",
-        "The blocks lie in a different order on each device, perhaps in that in which they came. A block's place is that "
-        "of the device it began on.", 2, when=lambda o: rotated(o, o.inputs[0])),
+        "The blocks lie in a different order on each device, perhaps as they came. A block's place is that of the "
+        "device it began on.", 2, when=lambda o: rotated(o, o.inputs[0])),
     WrongValues(
         "counts-the-wrong-way",
         "The places go the wrong way round. After i hops to the next device you hold the block that began on (d - i) % n; "

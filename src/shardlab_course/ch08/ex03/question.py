@@ -33,8 +33,8 @@ REDUCE = (
         1, when=lambda o: adds_up(o) and rings.largest(o) > o.inputs[0][0].nbytes // rings.devices(o)),
     WrongValues(
         "arrival-order",
-        "The sums lie in a different order on each device, perhaps in that in which they came. A sum's place is the number "
-        "of its chunk.",
+        "The sums lie in a different order on each device, perhaps as they came. A sum's place is the number of its "
+        "chunk.",
         2, when=lambda o: rotated(o, summed(o.inputs[0]))),
     WrongValues(
         "counts-the-wrong-way",
