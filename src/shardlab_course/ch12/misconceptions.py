@@ -33,7 +33,8 @@ READY_MADE = WrongProgram(
     when=lambda o: bool(o.kinds - {"collective-permute"}), barred=True)  # fmt: skip
 LEAPS = WrongProgram(
     "leaps-over-neighbours",
-    "A permute sends beyond the next device: on a real ring such a message crosses every link on its way.",
+    "A permute sends to a device that is not the next one along x. On a real ring such a message may have to cross several "
+    "links.",
     1, when=rings.leaps, barred=True)  # fmt: skip
 OPEN = WrongValues(
     "ring-is-open", "The permutation does not go round all devices: some device gets zeros.", 1,
@@ -71,17 +72,18 @@ INDICES = (
         "rows-one-off", "Each chunk was multiplied by the rows of a neighbouring chunk: the chunks are one hop ahead of "
         "the count of rows, or one behind.", 2, when=lagging),
     WrongValues(
-        "no-modulo", "d + i goes past n - 1, and then dynamic_slice takes the last rows without an error: count modulo n.",
+        "no-modulo", "d + i goes past n - 1, and the last rows were taken there: count modulo n. Perhaps dynamic_slice "
+        "moved the start back: it does so without an error.",
         2, when=clamped),
     WrongValues(
         "same-rows-each-round", "Every chunk was multiplied by the same rows of W; the rows must change from hop to hop.",
         2, when=same_rows),
     WrongValues(
-        "own-chunk-only", "Each device multiplied its own chunk and stopped: the sum over the contracted dimension lacks "
-        "all other chunks.", 1, when=own_only),
+        "own-chunk-only", "The result is the product of each device's own chunk alone: the sum over the contracted "
+        "dimension lacks all other chunks.", 1, when=own_only),
     WrongValues(
-        "one-chunk-only", "The result is the product of one chunk, not the sum over all: add to the total, do not replace "
-        "it.", 1, when=one_only),
+        "one-chunk-only", "The result is the product of one chunk, not the sum over all. Perhaps the total was replaced: "
+        "add to it.", 1, when=one_only),
     WrongCost(
         "chunk-counted-twice", "Every chunk's product is in the result, but one of them is there twice.", 2,
         when=one_twice),
@@ -95,9 +97,10 @@ MORE = (
         "weights-travel", "Blocks of W travel. W should stay: every chunk of X is multiplied by the device's own columns.",
         1, when=lambda o: rings.only_permutes(o) and travels(o, 1)),
     WrongValues(
-        "sums-travel", "Sums travel. Each device's sum should stay where it is; only chunks of X should travel.", 1,
+        "sums-travel", "Something that travels is as large as a device's sum, and perhaps it is the sum. Each sum should "
+        "stay where it is; only chunks of X should travel.", 1,
         when=lambda o: rings.only_permutes(o) and output_travels(o), breaks=True),
     WrongCost(
-        "sends-all-it-has", "A hop carries more than one chunk; only the chunk that came last is new to the receiver.",
+        "sends-all-it-has", "A hop carries as many bytes as several chunks, and only one chunk is new to the receiver.",
         1, when=many_chunks),
 )  # fmt: skip

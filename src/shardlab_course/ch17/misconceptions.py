@@ -16,10 +16,10 @@ NO_NUMBERS = WrongValues(
     when=overflowed)  # fmt: skip
 UNSCALED = "The scores were not divided by the square root of the number of features."
 GATHERED = WrongCost(
-    "keys-gathered", "Keys or values were brought together on every device, which then needs memory for the whole sequence. "
-    "Pass one block on and merge what it gives.", 1,
+    "keys-gathered", "As much as a block or more was gathered on every device. Perhaps keys or values: then each device "
+    "needs memory for the whole sequence. Pass one block on and merge what it gives.", 1,
     when=lambda o: sends_a_part(o, "all-gather", number=1))  # fmt: skip
 SUMMED = WrongCost(
-    "sums-where-blocks-would-do", "An all-reduce carries whole blocks. Perhaps it adds up arrays that are mostly zeros: a "
-    "block that moves to one device needs a permute.", 1,
+    "sums-where-blocks-would-do", "An all-reduce carries as much as a block or more. Perhaps it adds up arrays that are "
+    "mostly zeros: a block that moves to one device needs a permute.", 1,
     when=lambda o: sends_a_part(o, "all-reduce", number=1))  # fmt: skip

@@ -17,15 +17,15 @@ EARLY = WrongProgram(
 SCATTER = (
     *WAYS,
     WrongCost(
-        "permutes-inputs", "Blocks of X or W travel, and sums stay. Here the sum of one chunk is smaller than the blocks "
-        "that it is made from, so let sums travel.", 1, when=of.inputs_travel),
+        "permutes-inputs", "Blocks of X or W travel. Here the sum of one chunk is smaller than the blocks that it is made "
+        "from, so let sums travel.", 1, when=of.inputs_travel),
     WrongCost(
-        "whole-sums-travel", "A hop carries sums, or terms, of all chunks. Each device ends with one chunk's sum, so a hop "
-        "has to carry only one.", 1,
+        "whole-sums-travel", "A hop carries as much as the sums, or terms, of all chunks. Each device ends with one "
+        "chunk's sum, so a hop has to carry only one.", 1,
         when=lambda o: rings.only_permutes(o) and rings.largest(o) >= product(*o.inputs).nbytes),
     WrongCost(
-        "one-hop-too-many", "n terms need n - 1 hops. Either your last hop moves a finished sum on, or your first one "
-        "carries zeros.", 2,
+        "one-hop-too-many", "n terms need n - 1 hops, and there are n. Perhaps the last one moves a finished sum on, or "
+        "the first one carries zeros.", 2,
         when=lambda o: rings.hops(o) == rings.devices(o) and rings.only_permutes(o) and rings.ways(o) == 1
         and right(o, product)),
     NOTHING_BESIDE, EARLY, IDLE,

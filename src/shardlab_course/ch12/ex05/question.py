@@ -27,11 +27,12 @@ MLP = (
     WrongValues(
         "relu-of-the-sums", "relu belongs between the two products, not after the second.", 1, like=of.relu_last),
     WrongValues(
-        "own-tokens-only", "Each device put its own tokens through its own hidden units, and nothing was added up.", 1,
+        "own-tokens-only", "Each device has what its own tokens give in its own hidden units, and nothing of the other "
+        "units.", 1,
         when=of.own_tokens),
     WrongValues(
-        "arrival-order", "The first half keeps tokens in the order in which they came, and the second half takes that order "
-        "for the chunks' numbers. After i hops device d holds the tokens of d + i, or of d - i if they go to d + 1.", 2,
+        "arrival-order", "Terms of different tokens are added up. Perhaps the first half keeps tokens as they arrive: "
+        "after i hops device d holds those of d + i, or of d - i if they go to d + 1.", 2,
         when=of.in_arrival_order),
     WrongValues(
         "sum-ends-next-door", "Each sum is complete, but it is not on the device of its tokens: begin one chunk earlier, or "
@@ -43,8 +44,8 @@ MLP = (
         "term-left-out", "Every sum lacks one device's term: a sum begins with one term, and n - 1 are added to it.", 3,
         when=of.lacks_a_term),
     WrongCost(
-        "one-hop-too-many", "Each half has n - 1 hops. One more hop carries zeros at the start, or passes on what has been "
-        "on every device.", 2,
+        "one-hop-too-many", "Each half has n - 1 hops, and there are more. Perhaps one carries zeros at the start, or "
+        "passes on what has been on every device.", 2,
         when=lambda o: rings.only_permutes(o) and rings.hops(o) > 2 * (rings.devices(o) - 1)),
     WrongProgram(
         "moves-first-then-multiplies", APART, 1, barred=True,

@@ -35,11 +35,12 @@ OVERLAPPED = (
         "made-then-gathered", "A collective waits for a product, and has none beside it. Gather the tokens as they are: no "
         "product is needed for that.", 2, when=of.gathers_products, barred=True),
     WrongProgram(
-        "own-part-of-the-whole", "All of the arithmetic waits for the all-gather. Perhaps the local product takes its "
-        "tokens out of the array that was gathered, although its device had these tokens from the start.", 2, barred=True,
+        "own-part-of-the-whole", "All of the arithmetic waits for what moves. Perhaps the local product takes its tokens "
+        "out of the array that was gathered, although its device had these tokens from the start.", 2, barred=True,
         when=of.after_gathering),
     WrongValues(
-        "local-scores-only", "Queries were compared with their own device's tokens only: the output has too few columns.", 1,
+        "local-scores-only", "The output has too few columns. Perhaps queries were compared with their own device's tokens "
+        "only.", 1,
         when=lambda o: o.placements[0].shape[1] * rings.devices(o) == o.inputs[0].shape[0]),
     WrongValues(
         "transposed", "These are the transposed scores. Queries are X W, where W is not transposed, and each row of the "

@@ -40,8 +40,8 @@ BATCH = (
         when=if_right(transformed(1), gathers)),
     WrongCost(
         "some-axes-only",
-        "Rows were gathered along a mesh axis that the specs omit. They are cut over all axes of the mesh, "
-        "mesh.axis_names.", 3,
+        "Rows were gathered along some of the mesh axes. Perhaps the specs omit these: the rows are cut over all axes of "
+        "the mesh, mesh.axis_names.", 3,
         when=if_right(transformed(1), lambda o: 2 * part(o) <= largest(o, "all-gather") < o.inputs[0].nbytes)),
     WrongValues(
         "along-the-batch", "Columns were transformed, across signals; transform each row.", 1, like=transformed(0),

@@ -41,7 +41,7 @@ POISSON = (
         "imaginary-part-kept", "The field is complex, and its imaginary part is only rounding: return .real.", 1,
         when=of.is_complex),
     WrongValues(
-        "sign-of-the-laplacian", "Two derivatives of exp(ikx) give the factor (ik)² = -k²; the minus is missing.",
+        "sign-of-the-laplacian", "The field has the wrong sign. Two derivatives of exp(ikx) give the factor (ik)² = -k².",
         1, like=of.flipped),
     WrongValues("cut-and-whole", TWICE, 1, when=of.transformed_twice),
     WrongValues(
@@ -57,8 +57,9 @@ POISSON = (
         2, when=if_right(of.potential, lambda o: lies(o, None, "x"))),
     WrongCost(
         "goes-home-in-between",
-        "The spectrum was brought back to rows and sent out again. Multiply by -1/k² while it is in columns: two "
-        "exchanges are enough.", 1, when=if_right(of.potential, lambda o: count(o, "all-to-all", part(o)) > 2)),
+        "There are more than two exchanges, and two are enough. Perhaps the spectrum was brought back to rows and sent out "
+        "again: multiply by -1/k² while it is in columns.", 1,
+        when=if_right(of.potential, lambda o: count(o, "all-to-all", part(o)) > 2)),
 )  # fmt: skip
 
 QUESTION = Question(

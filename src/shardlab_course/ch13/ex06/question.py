@@ -36,8 +36,8 @@ FACTOR = (
         2, when=of.upper_kept),
     WrongCost(
         "panels-by-sum",
-        "An array as large as a panel is sent as a sum with zeros: an all-reduce, twice the bytes of a gather. Subtract a "
-        "panel in each round: every device holds a part of it, so gather the parts.",
+        "An array as large as a panel is sent by an all-reduce, for twice the bytes of a gather. Subtract a panel in each "
+        "round: every device holds a part of it, so gather the parts.",
         2, when=if_right(of.lower, lambda o: largest(o, "all-reduce") >= share(o.case) // 2)),
     WrongCost(
         "gathers-panels-twice",
@@ -52,8 +52,8 @@ STACK = (
         "by systems, and use nothing that needs all of it.", 1, when=if_right(of.systems, gathers)),
     WrongValues(
         "one-by-one",
-        "Parts of the stack are sent from device to device. Taking out one system, A[i], does that; solve the whole stack "
-        "at once.", 1, when=if_right(of.systems, lambda o: bool(o.collectives) and not o.manual)),
+        "Parts of the stack are sent from device to device. Perhaps systems are taken out one by one, as with A[i]: solve "
+        "the whole stack at once.", 1, when=if_right(of.systems, lambda o: bool(o.collectives) and not o.manual)),
     WrongProgram(
         "left-to-the-compiler",
         "XLA for CPU leaves a stack of systems where it is, and XLA for TPU gathers it. Inside shard_map neither has "

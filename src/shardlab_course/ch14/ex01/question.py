@@ -19,12 +19,12 @@ FEED = (
         1, when=lambda seen: len(seen.returned[0]["batch"].placement.shards) < seen.launch.processes * seen.launch.devices),
     WrongValues(
         "promised-copies",
-        "Under this sharding devices of both hosts have the same rows, but each host gave its own. The array promises "
-        "copies that differ, and JAX does not compare them.",
+        "The array promises copies that are equal, and they differ: JAX does not compare them. Perhaps devices of both "
+        "hosts have the same rows under this sharding, but each host gave its own.",
         2, when=lambda seen: not seen.returned[0]["batch"].copies),
     WrongValues(
-        "every-host-the-same-rows", "Both hosts read the same rows: which file a host reads must depend on "
-        "jax.process_index().",
+        "every-host-the-same-rows", "The first host's rows are there twice. Perhaps both hosts read the same file: which "
+        "one a host reads must depend on jax.process_index().",
         1, like=of.fed_twice),
     WrongValues("hosts-swapped", "The rows of process 1 come before those of process 0.", 2, like=of.swapped),
     WrongValues(

@@ -40,7 +40,8 @@ START = (
         "process number into the key.",
         3, when=of.repeated_by_host),
     WrongValues(
-        "same-noise-on-every-device", "Devices have equal noise: they drew from the same key, or got copies of one draw.",
+        "same-noise-on-every-device", "Devices have equal noise. Perhaps they drew from the same key, or got copies of one "
+        "draw.",
         3, when=of.repeated_by_device),
     WrongValues(
         "no-normal-noise", "The noise does not look normal: its mean should be near 0, its standard deviation near 1, and "

@@ -28,8 +28,8 @@ RESUME = (
         "not-continued", "That is the state with which this part begins; the steps from `first` to `last` are missing.",
         2, like=of.not_continued),
     WrongValues(
-        "never-restored", "The second part starts again from the beginning, so the steps of the first are lost: restore its "
-                          "checkpoint.",
+        "never-restored", "The state was zeros when this part began, so the steps before it are lost. Perhaps the "
+        "checkpoint was not restored.",
         1, like=of.from_zeros),
     WrongValues(
         "nothing-under-that-name",

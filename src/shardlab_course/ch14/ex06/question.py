@@ -28,12 +28,12 @@ GRID = (
 GRADIENTS = (
     WrongCost(
         "activations-cross-hosts",
-        "An array as long as the batch goes from host to host: let each host keep its samples.",
+        "An array with rows of the batch goes from host to host: let each host keep its samples.",
         2, when=lambda o: of.multiplied(o, 1) and of.activations_cross(o)),
     WrongCost(
         "flat-data-parallel",
-        "This is data parallelism over all eight devices, so whole gradients go through groups that cross the hosts' "
-        "wires.",
+        "Sums over all eight devices take whole gradients, as in data parallelism, so these go through groups that cross "
+        "the hosts' wires.",
         1, when=lambda o: of.multiplied(o, 1) and of.all_devices_sum_whole(o)),
     WrongCost(
         "whole-gradients-cross",
@@ -42,13 +42,13 @@ GRADIENTS = (
         2, when=lambda o: of.multiplied(o, 1) and of.whole_gradients_cross(o)),
     WrongValues(
         "summed-again",
-        "The gradients are too large by a constant: means of parts were added up, there is one sum over devices too many, "
-        "or the loss has a factor of its own.",
+        "The gradients are too large by a constant. Perhaps means of parts were added up, there is one sum over devices "
+        "too many, or the loss has a factor of its own.",
         3, when=lambda o: any(of.multiplied(o, n) for n in {2, 4, 8})),
     WrongValues(
         "averaged-again",
-        "The gradients are too small by a constant: they were averaged over devices once too often, or the loss has a "
-        "factor of its own.",
+        "The gradients are too small by a constant. Perhaps they were averaged over devices once too often, or the loss "
+        "has a factor of its own.",
         3, when=lambda o: any(of.multiplied(o, 1 / n) for n in {2, 4, 8})),
     WrongValues(
         "sum-instead-of-mean", "The loss is the mean over samples and outputs; this is the gradient of the sum.",

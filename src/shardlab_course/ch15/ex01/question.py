@@ -35,8 +35,8 @@ TRAIN = (
         "of them is too large.", 1, when=of.scaled_by_share),
     WrongValues(
         "own-vocabulary",
-        "Each device treats its own columns of the logits as the whole vocabulary; the sum of exponentials and the right "
-        "token's logit are sums over model.", 2, when=of.own_vocabulary),
+        "Exponentials were summed over each device's own columns of the logits alone; the sum of exponentials and the "
+        "right token's logit are sums over model.", 2, when=of.own_vocabulary),
     WrongValues(
         "own-token-numbers",
         "Token numbers count the whole vocabulary; a device's first column is number axis_index('model') times its "
@@ -74,13 +74,14 @@ TRAIN = (
         1, when=lambda o: o.placements[0].shape in ((), (1,))),
     WrongCost(
         "logits-gathered",
-        "The logits of the whole vocabulary are gathered; the loss needs three numbers per token: a maximum and two sums.",
+        "For each token as many numbers as the vocabulary has are brought together, perhaps the logits; the loss needs "
+        "three: a maximum and two sums.",
         2, when=lambda o: any(of.VOCABULARY in s[-1:] and len(s) > 2 for kind in ("all-gather", "all-reduce")
                               for s in moved(o, kind))),
     WrongCost(
         "weights-gathered",
-        "Weights that are cut are gathered, and every device computes with all of them. Let in_specs cut them as they are "
-        "cut already.",
+        "An array as large as a cut weight is gathered. Perhaps every device computes with all of a weight: let in_specs "
+        "cut weights as they are cut already.",
         1, when=of.gathered_weight),
 )  # fmt: skip
 

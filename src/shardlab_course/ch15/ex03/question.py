@@ -60,7 +60,7 @@ PIPELINE = (
         3, error="Differentiation rule for 'pmax'"),
     WrongCost(
         "weights-gathered",
-        "Weights are brought to the tokens, as in FSDP. In a pipeline weights stay, and microbatches move.",
+        "Weights, or their gradients, are gathered. In a pipeline weights stay, and microbatches move.",
         1, when=lambda o: any(s[-2:] == o.case.inputs[0].shape[-2:] and s != o.case.inputs[1].shape[1:]
                               for s in moved(o, "all-gather"))),
     WrongValues(
@@ -100,12 +100,13 @@ PIPELINE = (
         3, when=of.wrong_gradient),
     WrongCost(
         "whole-batch-travels",
-        "All microbatches go from stage to stage together, so one stage works at a time, and each hop carries the whole "
-        "batch.",
+        "A hop carries as many numbers as the whole batch. Perhaps all microbatches go from stage to stage together, so "
+        "one stage works at a time.",
         1, when=lambda o: "collective-permute" in o.kinds and of.hop_elements(o) >= _numbers(o)),
     WrongCost(
         "outputs-broadcast",
-        "The outputs of the last stage are brought to every device; the loss is one number, and it is enough.",
+        "As many numbers as all outputs have are summed or gathered. Perhaps the outputs of the last stage are brought to "
+        "every device; the loss is one number, and it is enough.",
         3, when=lambda o: any(math.prod(s) >= _numbers(o) for kind in ("all-reduce", "all-gather")
                               for s in moved(o, kind))),
 )  # fmt: skip

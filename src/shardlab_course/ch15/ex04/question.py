@@ -46,8 +46,8 @@ MIXTURE = (
         1, when=lambda o: of.mixed_as(o, residual=False)),
     WrongValues(
         "full-expert-answers",
-        "Tokens without a place got an answer: an index beyond the room is moved to the last place when it is read. "
-        "mode='fill', fill_value=0 gives zeros instead.",
+        "Tokens without a place got the answer in the last place. Perhaps an index beyond the room was moved to it when it "
+        "was read: mode='fill', fill_value=0 gives zeros instead.",
         3, when=of.neighbours),
     WrongValues(
         "not-weighted", "The expert's answer must be multiplied by the router's probability for that expert.",

@@ -161,13 +161,13 @@ MENDED_3 = (
         3, when=lambda o: any((c.executions or 0) > 1 and c.kind == "all-reduce" for c in o.collectives)),
     WrongCost(
         "labels-travel",
-        "The labels are gathered to be counted. Let each device count its own labels: then only a hundred counts travel, "
-        "however many labels there are.",
+        "As many bytes are gathered as the labels have, or more. Let each device count its own labels, and sum the counts "
+        "over devices: then only a hundred numbers travel.",
         3, when=of.labels_moved),
     WrongCost(
         "rounds-summed-apart",
-        "The counts of every round travel together. Add a device's rounds up first, then sum a hundred numbers over "
-        "devices.",
+        "An all-reduce carries more than a hundred numbers. Perhaps the counts of every round travel together: add a "
+        "device's rounds up first, then sum a hundred numbers over devices.",
         3, when=lambda o: any(c.kind == "all-reduce" and c.payload_bytes > 4 * of.CLASSES for c in o.collectives)),
     WrongValues("never-summed", "Each device returns the counts of its own labels.", 3, local=of.counts_own),
 )  # fmt: skip

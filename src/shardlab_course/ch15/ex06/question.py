@@ -50,8 +50,8 @@ DESIGN = (
         2, when=lambda o: _right(o) and _travels(o, (0, 0), (2, 1))),
     WrongCost(
         "data-parallel-in-disguise",
-        "A weight that is cut is gathered, or its gradient is: the weight's bytes travel. Which dimension could be cut so "
-        "that activations travel instead, and are these fewer bytes?",
+        "A matrix as large as a weight travels: the weight or its gradient. Which dimension could be cut so that "
+        "activations travel instead, and are these fewer bytes?",
         2, when=lambda o: _right(o) and (_travels(o, (2, 0), (2, 1)) or _travels(o, (3, 0), (3, 1)))),
     WrongCost(
         "outputs-summed-everywhere",

@@ -30,7 +30,8 @@ APPEND = (
         "same-place-in-every-block", "Each device wrote at the position modulo its block. Only one of them has the "
         "position.", 1, local=of.modulo),
     WrongValues(
-        "global-position-in-a-block", "The position in the whole cache was used as the position in a block.", 1,
+        "global-position-in-a-block", "Each device wrote at the last place of its block. Perhaps the position in the whole "
+        "cache was used as the position in a block.", 1,
         local=of.as_it_is),
     WrongValues("added-to-the-old", "The new vectors were added to what lay there. They replace it.", 1, like=of.added),
     WrongValues(

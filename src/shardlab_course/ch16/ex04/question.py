@@ -41,11 +41,12 @@ ATTEND = (
         "empty-block", "A device without a single filled position makes values that are no numbers. Perhaps its maximum is "
         "-inf, and -inf - (-inf) is not a number: subtract a maximum over all devices.", 3, when=of.empty),
     WrongCost(
-        "scores-moved", "The scores of all positions went to every device. A device needs a maximum and a sum of them.", 2,
+        "scores-moved", "The scores of all positions, or as many other numbers, went to every device. A device needs a "
+        "maximum and a sum of them.", 2,
         when=of.scores_move),
     WrongCost(
-        "cache-moved", "Keys or values of the cache were moved. What a device computes from its positions is much "
-                       "smaller.", 1,
+        "cache-moved", "Something as large as a device's keys was moved. Perhaps keys or values of the cache: what a "
+        "device computes from its positions is much smaller.", 1,
         when=of.cache_moves),
     WrongCost(
         "parts-gathered", "Every device received the results of every other. They are only added up, and a psum moves fewer "

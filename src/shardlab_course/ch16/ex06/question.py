@@ -49,7 +49,8 @@ SERVE = (
         "logits-gathered", "All logits were brought to every device. A device needs the largest of each part, and which "
         "token that is.", 3, when=of.logits_move),
     WrongCost(
-        "everything-anew", "Each step computed keys and values of all positions again. The cache is there to keep them.", 2,
+        "everything-anew", "A sum carries as many numbers as vectors of all positions have. Perhaps each step computes "
+        "keys and values of all positions again: the cache is there to keep them.", 2,
         when=of.everything_anew),
     WrongCost(
         "heads-of-others-held", "The cache of a device has room for all key heads, and the device needs only its own. The "

@@ -51,8 +51,9 @@ BLOCKWISE = (
         "exp(100): in every exponent, subtract the largest score so far.", 2,
         when=of.overflowed),
     WrongCost(
-        "all-scores-at-once", "A device made the scores of its queries against all keys in one array. Its bytes grow with "
-        "the square of the sequence.", 3, when=lambda o: o.largest >= scores_bytes(o)),
+        "all-scores-at-once", "A device holds an array as large as the scores of its queries against all keys, and perhaps "
+        "it is these scores. Its bytes grow with the square of the sequence.", 3,
+        when=lambda o: o.largest >= scores_bytes(o)),
 )  # fmt: skip
 
 QUESTION = Question(

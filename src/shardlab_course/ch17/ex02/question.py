@@ -41,7 +41,7 @@ RING = (
         "own-key-not-seen", "A query does not see its own position. Position i sees positions 0 to i, with i.", 1,
         when=of.own_key_unseen),
     WrongValues(
-        "own-block-only", "Each device used its own keys and values and stopped.", 1, when=of_devices(of.own_block)),
+        "own-block-only", "Each device used its own keys and values alone.", 1, when=of_devices(of.own_block)),
     WrongValues(
         "values-stay", "Keys travel, but the weights of every block met the device's own values. Keys and values travel "
         "together.", 1,

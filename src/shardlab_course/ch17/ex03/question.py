@@ -71,11 +71,12 @@ BALANCED = (
         "that takes it. Skipping work on some devices saves nothing. Choose the factors with jnp.where.", 3,
         when=of.branches, letters="F"),
     WrongCost(
-        "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. Choose the "
-        "chunks before you multiply.", 2, when=of.all_multiplied),
+        "all-scores-multiplied", "As many products were made as for all scores. Perhaps every chunk of scores was made, "
+        "and about half of them were masked afterwards: choose the chunks before you multiply.", 2, when=of.all_multiplied),
     WrongProgram(
-        "left-to-a-branch", "How often a loop runs depends on the device, so its FLOPs cannot be counted, and a device may "
-        "still wait for the slowest. Choose the factors with jnp.where.", 3, when=lambda o: o.flops is None, barred=True),
+        "left-to-a-branch", "The program's FLOPs cannot be counted. Perhaps how often a loop runs depends on the device, "
+        "and then a device may still wait for the slowest. Choose the factors with jnp.where.", 3,
+        when=lambda o: o.flops is None, barred=True),
 )  # fmt: skip
 
 QUESTION = Question(

@@ -16,7 +16,8 @@ MOVED = (
         "ring-comes-home", "The ring was counted with n hops. After n - 1 hops every block has been everywhere.", 2,
         like=of.moved_with("round")),
     WrongValues(
-        "keys-alone", "Keys were counted and values were not. Both are needed on every device.", 1,
+        "keys-alone", "For gather and ring, this is half of the right number. Perhaps keys were counted and values were "
+        "not: both are needed on every device.", 1,
         like=of.moved_with("one")),
     WrongValues(
         "query-heads-counted", "Gather and ring move keys and values, which have G heads and not H.", 2,
@@ -25,8 +26,8 @@ MOVED = (
         "keys-and-values-alone", "For Ulysses, only keys and values were counted. The queries change hands too, and so "
         "does the output.", 2, like=of.moved_with("two")),
     WrongValues(
-        "output-forgotten", "For Ulysses, the output was forgotten: it is made by heads, and has to go back to its "
-        "tokens.", 2,
+        "output-forgotten", "For Ulysses, the queries or the output are missing. The output is made by heads, and has to "
+        "go back to its tokens.", 2,
         like=of.moved_with("three")),
     WrongValues(
         "whole-arrays", "For Ulysses, whole arrays were counted. In an all-to-all each device sends its own shard.", 2,
@@ -55,8 +56,8 @@ ULYSSES = (
     WrongValues("scores-not-scaled", UNSCALED, 1, like=of.without_root),
     NO_NUMBERS,
     WrongCost(
-        "copies-travel", "Key heads were repeated before they travelled, so copies of them were sent. Repeat them where "
-        "they arrive.", 3, when=of.copies_travel),
+        "copies-travel", "As much is sent as if there were as many key heads as query heads. Perhaps key heads were "
+        "repeated before they travelled: repeat them where they arrive.", 3, when=of.copies_travel),
     WrongCost(
         "all-gathered", "Whole arrays were gathered on every device. A device needs all tokens of its own heads only.", 2,
         when=lambda o: sends_a_part(o, "all-gather")),

@@ -29,7 +29,7 @@ LAYER = (
         "mask-of-local-positions", "Each block of scores was masked as if its rows and columns began at the same position.",
         2, when=of.returned(of.masked_by(lambda rows, m: rows % m <= rows[:, None] % m))),
     WrongValues(
-        "own-block-only", "Each device used its own keys and values and stopped.", 1,
+        "own-block-only", "Each device used its own keys and values alone.", 1,
         when=of.returned(of.own_block_alone)),
     WrongValues(
         "gradients-not-summed", "Each device has the gradient of its own tokens. The gradient of a weight is the sum over "
@@ -49,15 +49,16 @@ LAYER = (
         "pass needs the exponentials of all rounds: put each round's scores into a jax.checkpoint of their own.", 2,
         when=of.keeps_exponentials, letters="M"),
     WrongCost(
-        "travels-again", "Keys and values went round a second time, because a checkpoint has the hop inside. Leave the hop "
-        "outside.", 3, when=of.travels_again, letters="H"),
+        "travels-again", "More goes round than keys, values and their gradients once. Perhaps a checkpoint has the hop "
+        "inside, and keys and values travel a second time: leave the hop outside.", 3, when=of.travels_again, letters="H"),
     WrongCost(
         "one-hop-too-many", "n - 1 hops bring every block to every device; one more hop returns each block to its own "
                             "device.", 3,
         when=of.comes_home, letters="H"),
     WrongCost(
-        "all-scores-multiplied", "Every chunk of scores was made, and about half of them were masked afterwards. "
-        "`next_block` makes only the half that is seen.", 2, when=of.all_multiplied, letters="F"),
+        "all-scores-multiplied", "As many products were made as for all scores. Perhaps every chunk of scores was made, "
+        "and about half of them were masked afterwards: `next_block` makes only the half that is seen.", 2,
+        when=of.all_multiplied, letters="F"),
     promise_over_x("something was not summed over x."),
 )  # fmt: skip
 
