@@ -45,7 +45,9 @@ CARRY = WrongProgram(
     "The first is often the start of a loop: start from a product, or use pcast to varying.",
     2, error="manual axis types do not "
     "match")  # fmt: skip
-APART = "Some hop has less than a chunk's product beside it: the products wait for this hop, or the hop waits for them."
+APART = (
+    "Some hop has less than a chunk's product beside it. Perhaps the products wait for this hop, or the hop waits for them."
+)
 NOTHING_BESIDE = WrongProgram(
     "moves-first-then-multiplies", APART, 1, barred=True,
     when=lambda o: bare(o, 0.99 * hop_flops(o)) and right(o, product))  # fmt: skip
@@ -54,8 +56,8 @@ LATE = WrongProgram(
     "last hop. Multiply each chunk as it comes.", 1, barred=True,
     when=lambda o: right(o, product) and waiting(o, products(o)) > 0.5)  # fmt: skip
 ONE_MORE = WrongCost(
-    "one-hop-too-many", "n - 1 hops bring every chunk to every device; one more hop brings a chunk that the device has "
-    "already had.", 2,
+    "one-hop-too-many", "n - 1 hops bring every chunk to every device, and there are n. Perhaps the last one brings a "
+    "chunk that the device has already had.", 2,
     when=lambda o: rings.hops(o) == rings.devices(o) and rings.needless(o))  # fmt: skip
 IDLE = WrongValues(
     "no-exchange", "Nothing moves between devices, and each has only a part of what it needs.", 1,

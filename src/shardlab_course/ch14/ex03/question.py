@@ -30,8 +30,8 @@ REDUCTION = (
         "Whole rows are scattered over dcn, so they cross it before they are small: scatter over ici first.",
         2, when=of.scatters_whole),
     WrongCost(
-        "gathers-over-the-slow-axis", "Hosts' terms are gathered over dcn and added afterwards, so every device receives "
-        "the terms of each host: let psum add them on their way.",
+        "gathers-over-the-slow-axis", "An all-gather over dcn brings every device the terms of each host. Perhaps they are "
+        "added afterwards: let psum add them on their way.",
         2, when=lambda o: of.pieces(o, "dcn", "all-gather") and not of.scatters_over(o, "dcn")
         and not of.pieces(o, "dcn", "all-to-all") and not of.pieces(o, "dcn", "all-reduce")),
     WrongCost(

@@ -66,8 +66,8 @@ MIXTURE = (
         1, when=lambda o: [c.kind for c in o.collectives] == ["all-to-all"], breaks=True),
     WrongCost(
         "all-tokens-gathered",
-        "Every device gets every token, or every answer, and uses few of them: send each token to its expert's device, "
-        "and its answer back, with all_to_all.",
+        "Tokens or answers are gathered over expert, and a device uses few of them: send each token to its expert's "
+        "device, and its answer back, with all_to_all.",
         1, when=lambda o: of.gathers_tokens(o) and not of.gathers_experts(o)),
     WrongCost(
         "experts-gathered",

@@ -49,8 +49,8 @@ ATTEND = (
         "device computes from its positions is much smaller.", 1,
         when=of.cache_moves),
     WrongCost(
-        "parts-gathered", "Every device received the results of every other. They are only added up, and a psum moves fewer "
-        "bytes.", 3, when=of.parts_gathered),
+        "parts-gathered", "Every device received the results of every other. They only have to be added up, and a psum "
+        "moves fewer bytes.", 3, when=of.parts_gathered),
     promise_over_x("something was not summed over x.", 3),
 )  # fmt: skip
 
