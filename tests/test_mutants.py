@@ -159,6 +159,12 @@ def test_programs_end_as_they_should(changed: str, to: str, end: str) -> None:
     assert (found.end, found.raised) == (end, "mapp" in to), found
 
 
+def test_what_a_cell_raises_is_told() -> None:
+    """As of a submission: where no function is left to be called, the cause of the cell's own exception."""
+    found = judged(PROGRAM, PRODUCT, "mesh_of_none = {}['mesh']\n" + PRODUCT)
+    assert (found.end, found.raised, found.causes) == (CAUSE, True, ("product: no-such-key",))
+
+
 def test_mutants_of_what_does_not_run_say_nothing() -> None:
     """They would all be refused, and nothing would be wrong with the judge."""
     with pytest.raises(RuntimeError, match="0.1: a right answer does not run"):

@@ -58,6 +58,37 @@ OWN = (
      r"^ValueError: (max|min)\(\) (?:arg is an empty|iterable argument is empty)",
      r"\1 got nothing to choose from: in this call, what it was given is empty. Look at where a range begins and ends, or "
      "give a default."),
+    ("divided-by-zero",
+     "^ZeroDivisionError: ",
+     "A divisor is 0 in this call. Look at where its value comes from: at a count that begins with 0, a range that is "
+     "empty, a size that was rounded down."),
+    ("place-of-another-shape",
+     r"^ValueError: could not broadcast input array from shape (\([\d, ]*\)) into shape (\([\d, ]*\))",
+     r"A block of shape \1 is written into a place of shape \2. Print both shapes, and where the place begins and ends."),
+    ("shapes-do-not-fit",
+     r"^ValueError: operands could not be broadcast together with shapes ([^\n]*)",
+     r"The shapes \1 do not fit. Counted from the last dimension, two sizes have to be equal, or one of them 1."),
+    ("dimensions-not-once-each",
+     r"^TypeError: transpose permutation isn't a permutation of operand dimensions, got permutation (\([^)]*\))",
+     r"\1 does not name each dimension of the array once. Count its dimensions from 0, and name every one."),
+    ("negative-width",
+     "^ValueError: index can't contain negative values",
+     "An array is to be padded by fewer than 0 elements. Print the widths that are given to pad."),
+    ("fraction-in-a-shape",
+     r"^TypeError: Shapes must be [^\n]*got (\([^)\n]*\d\.\d[^)\n]*\))",
+     r"The shape \1 has a number that is not an int. Divide sizes with //, which gives ints."),
+    ("slice-too-large",
+     r"^TypeError: (?:dynamic_)?slice slice_sizes must be less than or equal to operand shape, got slice_sizes "
+     r"(\([^)\n]*\)) for operand shape (\([^)\n]*\))",
+     r"A slice of \1 is cut from an array of only \2. Inside jax.shard_map that is the block, not the whole array."),
+    ("update-of-another-rank",
+     r"^TypeError: dynamic_update_slice update must have the same rank as operand, got update shape (\([^)\n]*\)) for "
+     r"operand shape (\([^)\n]*\))",
+     r"What is written has the shape \1, and the array \2: both need the same number of dimensions. Keep a dimension of "
+     "size 1 where one block is written."),
+    ("not-made-yet",
+     r"^TypeError: (filter|map|zip|range|generator|reversed|enumerate|dict_\w+) is not a number, a string, a list",
+     r"It returns a \1, which is no list yet. Give list(...) of it."),
     ("no-such-group",
      "^IndexError: no such group",
      "A match was asked for a group that its pattern does not have. Each pair of parentheses is a group, counted from 1; "
