@@ -59,12 +59,13 @@ OWN = (
      r"\1 got nothing to choose from: in this call, what it was given is empty. Look at where a range begins and ends, or "
      "give a default."),
     ("divided-by-zero",
-     "^ZeroDivisionError: ",
-     "A divisor is 0 in this call. Look at where its value comes from: at a count that begins with 0, a range that is "
-     "empty, a size that was rounded down."),
+     r"^ZeroDivisionError: (?:[^\n]*by zero|[^\n]*modulo|[^\n]*divmod\(\))",
+     "A divisor is 0 here. Look at where its value comes from: perhaps a count begins with 0, a range is empty, or a size "
+     "was rounded down."),
     ("place-of-another-shape",
      r"^ValueError: could not broadcast input array from shape (\([\d, ]*\)) into shape (\([\d, ]*\))",
-     r"A block of shape \1 is written into a place of shape \2. Print both shapes, and where the place begins and ends."),
+     r"NumPy can't write an array of shape \1 into a place of shape \2. Print both shapes, and where the place begins and "
+     "ends."),
     ("shapes-do-not-fit",
      r"^ValueError: operands could not be broadcast together with shapes ([^\n]*)",
      r"The shapes \1 do not fit. Counted from the last dimension, two sizes have to be equal, or one of them 1."),
@@ -76,7 +77,7 @@ OWN = (
      "An array is to be padded by fewer than 0 elements. Print the widths that are given to pad."),
     ("fraction-in-a-shape",
      r"^TypeError: Shapes must be [^\n]*got (\([^)\n]*\d\.\d[^)\n]*\))",
-     r"The shape \1 has a number that is not an int. Divide sizes with //, which gives ints."),
+     r"The shape \1 has a number that is not an int. Where sizes are divided, // gives an int."),
     ("slice-too-large",
      r"^TypeError: (?:dynamic_)?slice slice_sizes must be less than or equal to operand shape, got slice_sizes "
      r"(\([^)\n]*\)) for operand shape (\([^)\n]*\))",
