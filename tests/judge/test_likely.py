@@ -165,11 +165,14 @@ def test_parts_in_other_places(right: np.ndarray) -> None:
 
 
 def test_first_device_only(right: np.ndarray, rng: np.random.Generator) -> None:
-    """The first block along x is right; told the axis."""
+    """The first block along x is right, or wrong; told the axis."""
     wrong = rng.standard_normal(right.shape)
+    mixed = np.concatenate([wrong[:2], right[2:]])
     wrong[:2] = right[:2]
-    found = likely(seen(wrong, ("x",)), (right,))
-    assert found.id == "right-on-some" and "axis_index('x')" in found.cause
+    for given, are in ((wrong, "right"), (mixed, "wrong")):
+        found = likely(seen(given, ("x",)), (right,))
+        assert found.id == "right-on-some" and "axis_index('x')" in found.cause
+        assert found.cause.startswith(f"Only the devices with coordinate 0 along x are {are}:")
 
 
 def test_terms_not_added(right: np.ndarray, rng: np.random.Generator) -> None:

@@ -162,7 +162,7 @@ CLAIMS: tuple[tuple[str, Claim], ...] = (
     (r"^pmean (?:divides|is|takes)", lambda e: re.search(r"pmean|/", e.text) is not None),
     (r"all-reduce (?:gives|costs|still|brings|moves)|(?:is|are) all-reduced", lambda e: "all-reduce" in e.kinds),
     (r"[Nn]othing (?:crossed|moves between)", _silent),
-    (r"^On whole arrays|[Ll]eft to itself", _compiler),
+    (r"^On the whole array XLA|was left to choose", _compiler),
     (r"(?:comes|came) out .*times too large|too (?:large|small) by|gradients are as many times", _in_proportion),
     (r"sends beyond the next", _leaps),
     (r"does not go round all devices", _open_ring),

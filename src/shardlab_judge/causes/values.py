@@ -331,7 +331,9 @@ def _some_devices(
         lines = sorted({int(np.unravel_index(d, sizes)[place]) for d in good})
         whole = len(good) == len(lines) * math.prod(sizes) // size
         if whole and 0 < len(lines) < size and only in (None, lines):
-            told = f"Only the devices with coordinate {', '.join(map(str, lines))} along {name} are right: look at "
+            others = [line for line in range(size) if line not in lines]
+            few, are = (lines, "right") if len(lines) <= len(others) else (others, "wrong")
+            told = f"Only the devices with coordinate {', '.join(map(str, few))} along {name} are {are}: look at "
             look = f"what axis_index('{name}') is there, at " * _knows_its_place(observed)
             return Misconception("right-on-some", f"{told}{look}what they hold, or at what they are sent.")
     return None

@@ -32,11 +32,11 @@ OUTCOME = (
 )  # fmt: skip
 SHARES = (
     WrongValues(
-        "other-dimension", "Each column has to add up to 1. The dimension that is summed is axis=0.", 1,
+        "other-dimension", "Here each row adds up to 1. Each column has to: take the softmax along axis=0.", 1,
         like=lambda x: of.softmax_rows(x.T).T),
     WrongValues(
-        "other-dimension", "On each device the rows of a block add up to 1. Each column has to: the dimension that is "
-        "summed is axis=0.", 1, when=of.rows_of_blocks_add_up),
+        "other-dimension", "On each device the rows of a block add up to 1. Each column has to: take the softmax along "
+        "axis=0.", 1, when=of.rows_of_blocks_add_up),
     WrongValues(
         "local-softmax", "Each device divided by the sum of its own rows only.", 1, local=lambda at, x: of.softmax_rows(x)),
     WrongCost(
