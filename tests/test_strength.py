@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import subprocess
 import sys
@@ -90,7 +91,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {
         FILE: CODE, "src/room/more.py": "def far():\n    return 7\n", "src/room/__init__.py": "",
         "tests/test_prices.py": TESTS,
-        "lens/tests/test_nothing.py": "",
+        "lens/tests/test_far.py": "from room.more import far\n\n\ndef test_far():\n    assert far() == 7\n",
+        "lens/pyproject.toml": "[tool.pytest.ini_options]\nmarkers = ['thorough: a', 'sandbox: b', 'programs: c']\n",
         "pytest.ini": "[pytest]\nmarkers =\n    thorough: a\n    sandbox: b\n    programs: c\n",
         "mypy.ini": "[mypy]\nfiles = src\n",
     }  # fmt: skip
@@ -167,10 +169,11 @@ def test_modules_and_what_they_import() -> None:
     assert imports("import a.b\nfrom c import d") == {"a.b", "c", "c.d"}
 
 
+FAR = "lens/tests/test_far.py::test_far"
 REACHED = {
     "by a test": (FILE, 11, "price", ["a_price"]),
     "by what two tests share": (FILE, 15, "name", ["a_name", "what_is_shared", "what_is_shared_again"]),
-    "in a child process": ("src/room/more.py", 2, "far", ["a_child"]),
+    "in a child, and in another part": ("src/room/more.py", 2, "far", ["a_child", FAR]),
     "when imported": (FILE, 4, "", ["a_child", "a_price", "a_name", "what_is_shared", "what_is_shared_again"]),
 }
 
@@ -180,7 +183,9 @@ REACHED = {
 def test_tests_that_reach_a_line(record: Record, file: str, line: int, function: str, names: list[str]) -> None:
     """By name, those of a shared fixture and of a child included."""
     found = record.reaching(Fault(file, line, function, "", "", "", "", ""))
-    assert {test.name for test in found} == {f"tests/test_prices.py::test_{name}" for name in names}
+    assert {test.name for test in found} == {
+        name if "::" in name else f"tests/test_prices.py::test_{name}" for name in names
+    }
 
 
 PLANTED = {
@@ -206,6 +211,16 @@ def test_what_finds_a_fault(
     outcome = Trial(copy, Limits()).outcome(planted, record.reaching(planted))
     assert (outcome.by, outcome.test) == (by, f"tests/test_prices.py::test_{test}" if test else "")
     assert (copy.home / FILE).read_text() == CODE
+
+
+@pytest.mark.thorough(after=1)
+def test_a_part_with_its_own_settings_is_run_by_itself(tree: Path, record: Record) -> None:
+    """A test below `lens` finds a fault too, and is named as in the repository; a name of no test is no finding."""
+    trial, far = Trial(copied(tree, tree / "build" / "copy"), Limits()), record.tests[FAR]
+    planted = Fault("src/room/more.py", 2, "far", "", "7", "8", "def far():\n    return 8\n", "")
+    assert trial.outcome(planted, [record.tests["tests/test_prices.py::test_a_price"], far]).test == FAR
+    with pytest.raises(RuntimeError, match="without a fault either"):
+        trial.outcome(planted, [dataclasses.replace(far, name="lens/tests/test_away.py::test_far")])
 
 
 def test_a_command_that_does_not_end_is_ended(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from strength.copies import PYTHON, Copy
-from strength.recording import FOLDER
+from strength.recording import FOLDER, HOME
 
 
 def parts(root: Path) -> Mapping[str, Sequence[str]]:
@@ -23,7 +23,7 @@ def record(copy: Copy, folder: Path, asked: Sequence[str]) -> None:
     if not (folder / "tests.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
         options = ["-q", "-p", "no:cacheprovider", "-p", "strength.recording"]
-        copy.run([PYTHON, "-m", "pytest", *options, *asked], None, **{FOLDER: str(folder)})
+        copy.run([PYTHON, "-m", "pytest", *options, *asked], None, **{FOLDER: str(folder), HOME: str(copy.home)})
     if not (folder / "tests.json").exists():
         raise SystemExit(f"The tests of {folder.name} did not start: {copy.log} says why.")
     print(f"recorded: {folder.name}", flush=True)

@@ -17,7 +17,7 @@ from typing import Any
 import coverage
 import pytest
 
-FOLDER = "STRENGTH_RECORD"
+FOLDER, HOME = "STRENGTH_RECORD", "STRENGTH_HOME"
 CONTEXT = "STRENGTH_CONTEXT"
 SETTINGS = """[run]
 include =
@@ -37,16 +37,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Record into the folder that the environment names."""
     folder = Path(os.environ[FOLDER])
     settings = folder / "coveragerc"
-    settings.write_text(SETTINGS.format(root=config.rootpath, folder=folder))
-    config.pluginmanager.register(Recorder(folder, coverage.Coverage(config_file=str(settings))), "strength-recorder")
+    home = Path(os.environ[HOME])
+    settings.write_text(SETTINGS.format(root=home, folder=folder))
+    measured = coverage.Coverage(config_file=str(settings))
+    config.pluginmanager.register(Recorder(folder, measured, below(config.rootpath, home)), "strength-recorder")
     os.environ["COVERAGE_PROCESS_START"] = str(settings)
 
 
 class Recorder:
     """Switches coverage's context from test to test."""
 
-    def __init__(self, folder: Path, measured: coverage.Coverage) -> None:
+    def __init__(self, folder: Path, measured: coverage.Coverage, below: str) -> None:
         self._folder = folder
+        self._below = below
         self._measured = measured
         self._contexts = [""]
         self._seconds: dict[str, float] = {}
@@ -73,11 +76,11 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """A test's lines are those of its setup, call and teardown."""
-        shared = [shared_name(made[-1]) for made in _fixtures(item).values() if made[-1].scope != "function"]
+        shared = [self._shared(made[-1]) for made in _fixtures(item).values() if made[-1].scope != "function"]
         thorough = item.get_closest_marker("thorough") is not None
         sandbox = item.get_closest_marker("sandbox") is not None
-        self._tests[item.nodeid] = {"shared": shared, "thorough": thorough, "sandbox": sandbox, "passed": True}
-        with self._context(item.nodeid):
+        self._tests[self._below + item.nodeid] = {"shared": shared, "thorough": thorough, "sandbox": sandbox, "passed": True}
+        with self._context(self._below + item.nodeid):
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
@@ -85,13 +88,13 @@ class Recorder:
         """What is made for several tests has a context of its own."""
         if fixturedef.scope == "function":
             return (yield)
-        with self._context(shared_name(fixturedef)):
+        with self._context(self._shared(fixturedef)):
             return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A test that is skipped or fails says nothing of a fault."""
         if report.outcome != "passed":
-            self._tests[report.nodeid]["passed"] = False
+            self._tests[self._below + report.nodeid]["passed"] = False
 
     def pytest_sessionfinish(self) -> None:
         """Keep what was recorded."""
@@ -100,10 +103,14 @@ class Recorder:
         kept = {"tests": self._tests, "seconds": self._seconds}
         (self._folder / "tests.json").write_text(json.dumps(kept))
 
+    def _shared(self, fixture: Any) -> str:
+        """The context of a fixture that several tests use."""
+        return f"fixture {self._below}{fixture.baseid}::{fixture.argname}"
 
-def shared_name(fixture: Any) -> str:
-    """The context of a fixture that several tests use."""
-    return f"fixture {fixture.baseid}::{fixture.argname}"
+
+def below(root: Path, home: Path) -> str:
+    """What stands before a test's name in the repository where pytest's own root is a folder of it: `lens/`."""
+    return "" if root == home else f"{root.relative_to(home)}/"
 
 
 def _fixtures(item: pytest.Item) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Sequence
 
 from strength.copies import PYTHON, Copy
@@ -53,7 +54,7 @@ class Trial:
 
     def _failing(self, fault: Fault, batch: Sequence[TimedTest]) -> str | None:
         """The first of some tests that fails, and does not fail without the fault; a word if they do not end."""
-        left = [test.name for test in batch]
+        left = sorted((test.name for test in batch), key=part)
         while left:
             with self._copy.planted(fault.file, fault.text):
                 ended, name = pytest(self._copy, left, limit(batch))
@@ -62,10 +63,17 @@ class Trial:
                     ended, name = pytest(self._copy, sorted({test.split("::")[0] for test in left}), limit(batch))
             if ended == 0:
                 return None
-            if ended is None or ended == INTERRUPTED or self._is_steady(name, batch):
-                return name or "no test: it did not end"
+            if ended == USAGE:
+                self._must_start(left)
+            if ended in (None, INTERRUPTED, USAGE) or self._is_steady(name, batch):
+                return name or "no test: they did not start, or not end"
             left = left[left.index(name) + 1 :] if name in left else []
         return None
+
+    def _must_start(self, names: Sequence[str]) -> None:
+        """See that the names are of tests: if they are not, nothing is said of the fault."""
+        if pytest(self._copy, names, None)[0] == USAGE:
+            raise RuntimeError(f"pytest does not find these tests without a fault either: {self._copy.log} says why")
 
     def _is_steady(self, name: str, batch: Sequence[TimedTest]) -> bool:
         """Whether a test passes without a fault, run alone."""
@@ -74,8 +82,21 @@ class Trial:
         return self._steady[name]
 
 
-def pytest(copy: Copy, names: Sequence[str], seconds: float) -> tuple[int | None, str]:
+def pytest(copy: Copy, names: Sequence[str], seconds: float | None) -> tuple[int | None, str]:
     """The status of the named tests, stopped at the first failure, and the name of that one."""
+    for _, own in itertools.groupby(names, part):
+        ended, name = _pytest(copy, [*own], seconds)
+        if ended != 0:
+            return ended, name
+    return 0, ""
+
+
+def part(name: str) -> str:
+    """Tests of different parts have different settings, so that pytest runs each part by itself."""
+    return name[: name.index("tests/")] if "tests/" in name else ""
+
+
+def _pytest(copy: Copy, names: Sequence[str], seconds: float | None) -> tuple[int | None, str]:
     asked, first = copy.home.parent / f"{copy.home.name}.names", copy.home.parent / f"{copy.home.name}.first"
     asked.write_text("\n".join(names))
     first.unlink(missing_ok=True)
