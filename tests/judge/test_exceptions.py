@@ -135,6 +135,8 @@ MADE: dict[str, tuple[Any, str]] = {
     "where": (lambda mesh, A, B: jnp.where(A > 0, A, B), "shapes-do-not-fit"),
     "einsum": (lambda mesh, A, B: jnp.einsum("n,nw->w", A, B), "letters-and-dimensions"),
     "reshape": (lambda mesh, A, B: A.reshape(7, -1), "shapes-do-not-fit"),
+    "a mesh's shape": (lambda mesh, A, B: Mesh(np.array(jax.devices()).reshape(2, 3), ("x", "y")), "device-mesh-size"),
+    "another's shape": (lambda mesh, A, B: Mesh(np.arange(8).reshape(2, 3), ("x", "y")), "shapes-do-not-fit"),
     "grad": (lambda mesh, A, B: jax.grad(lambda a: a @ B)(A), "gradient-of-many"),
     "no return": (lambda mesh, A, B: None, "nothing-returned"),
     "body without return": (mapped(lambda a, b: None), "nothing-returned"),
@@ -184,7 +186,7 @@ def test_the_cause_is_told(mistake: str) -> None:
 def known(text: str, line: str = "") -> set[str]:
     """The causes whose patterns are found in a text: of what the recording says, and of the lens's table."""
     kind, _, said = text.partition(": ")
-    own = {id for id, pattern, _ in OWN if re.search(pattern, text + "\n", re.DOTALL)}
+    own = {id for id, pattern, _ in OWN if re.search(pattern, f"{text}\nat {line}", re.DOTALL)}
     return own | {each.message.name for each in recognise(kind, said, line)}
 
 

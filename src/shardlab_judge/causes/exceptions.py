@@ -69,6 +69,10 @@ OWN = (
     ("shapes-do-not-fit",
      r"^ValueError: operands could not be broadcast together with shapes ([^\n]*)",
      r"The shapes \1 do not fit. Counted from the last dimension, two sizes have to be equal, or one of them 1."),
+    ("shapes-do-not-fit",
+     r"cannot reshape array of (?:size (\d+)|shape [^\n]*\(size (\d+)\)) into shape (\([^)\n]*\))"
+     r"(?!.*\bdevices\()",
+     r"An array of \1\2 elements cannot get the shape \3: the sizes of a shape multiply to the number of elements."),
     ("dimensions-not-once-each",
      r"^TypeError: transpose permutation isn't a permutation of operand dimensions, got permutation (\([^)]*\))",
      r"\1 does not name each dimension of the array once. Count its dimensions from 0, and name every one."),
@@ -110,7 +114,7 @@ def likely(text: str, line: str = "") -> Misconception | None:
         line: where it was raised, as `shardlens.exceptions` tells it.
     """
     for id, pattern, said in OWN:
-        if found := re.search(pattern, text + "\n", re.DOTALL):
+        if found := re.search(pattern, f"{text}\nat {line}", re.DOTALL):
             return WrongProgram(id, found.expand(said), error=pattern)
     kind, _, said = text.partition(": ")
     known = recognise(kind.strip(), said, line)
