@@ -438,6 +438,9 @@ def test_what_is_due_in_another_size_is_not_needless() -> None:
     assert prices.likely(observed, 40, lambda: [moved("all-reduce", 20)]) is None
     again = dataclasses.replace(observed, collectives=(*observed.collectives, moved("all-reduce", 20)))
     assert prices.likely(again, 80, lambda: [moved("all-reduce", 20)]).id == "needless-collective"
+    scattered = dataclasses.replace(observed, collectives=(moved("all-gather", 40), moved("reduce-scatter", 20)))
+    assert prices.likely(scattered, 40).id == "needless-collective"
+    assert prices.likely(scattered, 40, lambda: [moved("all-reduce", 20)]) is None
 
 
 def test_arrays_sent_together_are_told_apart() -> None:

@@ -67,9 +67,14 @@ def _collectives(observed: Observed, over: int, due: Callable[[], Sequence[Any]]
 
 def _needed(group: Sequence[Any], all_of_them: Sequence[Any], due: Callable[[], Sequence[Any]]) -> bool:
     """Whether these are the only ones of their kind over their axes, and one such is due, though of another size."""
-    kind = (group[0].kind, group[0].axes)
-    others = [c for c in all_of_them if (c.kind, c.axes) == kind and not any(c is one for one in group)]
-    return not others and any((c.kind, c.axes) == kind for c in due())
+    kind = _what_for(group[0])
+    others = [c for c in all_of_them if _what_for(c) == kind and not any(c is one for one in group)]
+    return not others and any(_what_for(c) == kind for c in due())
+
+
+def _what_for(c: Any) -> tuple[str, tuple[str, ...]]:
+    """What it does over which axes: a reduce-scatter sums as an all-reduce does."""
+    return "all-reduce" if c.kind == "reduce-scatter" else c.kind, c.axes
 
 
 def _rounds_too_many(c: Any, over: int) -> int:
