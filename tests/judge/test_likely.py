@@ -708,6 +708,7 @@ def test_returned_in_powers(rng: np.random.Generator) -> None:
     for got, words in (
         ([r + 3 * a / c for r, (a, _, c) in zip(rights, calls)], "the right one plus 3 * a / c."),
         ([7 if n == 4 else r - b for n, (r, (_, b, _)) in enumerate(zip(rights, calls))], "the right one minus b."),
+        ([7 if n == 4 else 2 * a * a / b for n, (a, b, _) in enumerate(calls)], "2 * a**2 / b."),
         ([a / r if n else r + 1 for n, (r, (a, *_)) in enumerate(zip(rights, calls))], "a divided by the right one."),
     ):
         told = in_powers(calls, rights, got, "abc").cause

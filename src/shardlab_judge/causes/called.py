@@ -100,7 +100,10 @@ def in_powers(
         count, product = _product(calls, by, names)
         found.append((count, words.format(product).replace("times 1 /", "/")))
     count, told = max(found, key=lambda one: one[0])
-    each = "Every wrong number" if count == len(calls) else f"In {count} of {len(calls)} wrong calls, the number"
+    each = "Every wrong number"
+    if count < len(calls):
+        # Perhaps nothing else counts in just these calls.
+        each, told = f"In {count} of {len(calls)} wrong calls, the number", told.removesuffix(", whatever else counts")
     return Misconception("arguments-product", f"{each} is {told}.") if count else None
 
 
