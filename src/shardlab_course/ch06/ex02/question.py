@@ -64,7 +64,8 @@ MERGED = (
     WrongProgram(
         "reshape-unresolved",
         "The sharded dimension is not the first of the merged ones. So a device does not hold one run of rows of the "
-        "result, but a piece of each sequence. JAX asks where the result should lie.", 1, error="reshape is not supported"),
+        "result, but a piece of each sequence. JAX asks where the result should lie.", 1,
+        error=r"reshape is not supported[^\n]* operand type: \w+\[\d+,\d+@"),
     WrongCost(
         "gathers-to-merge", "Everything was brought together. Each position has to go to one device only.",
         2, when=lambda o: moved(o, "all-gather") == o.inputs[0].nbytes),
