@@ -158,8 +158,8 @@ TWICE = WrongValues(
     2, when=times)  # fmt: skip
 BLOCKS = WrongProgram(
     "blocks-do-not-fit",
-    "The block of A has too few columns for all rows of B. Gather A's columns first (axis=1 and tiled=True, or the blocks "
-    "are stacked in a new dimension), or take fewer rows of B.", 1,
+    "The block of A has too few columns for all rows of B. Gather A's columns over x first (axis=1 and tiled=True, or the "
+    "blocks are stacked in a new dimension), or take fewer rows of B.", 1,
     error=products.misfit("short"))  # fmt: skip
 CUT_ROWS = WrongProgram(
     "rows-do-not-fit",
