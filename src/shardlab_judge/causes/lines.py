@@ -94,7 +94,7 @@ def _nearly(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcept
     if right.dtype.kind != "f" or not apart < 0.05 * min(largest, given):
         return None
     told = f"No value is wrong by more than {100 * apart / largest:.2g} % of the largest one"
-    return Misconception("nearly-right", f"{told}: look for rounding that is too coarse, or for a small term.")
+    return Misconception("nearly-right", f"{told}. Perhaps rounding is too coarse, or what is wrong has little effect.")
 
 
 def _along_a_dimension(wrong: np.ndarray) -> Misconception | None:
