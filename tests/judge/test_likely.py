@@ -632,7 +632,7 @@ def test_returned_on_one_side() -> None:
     rights = [100, 200, 30, 50]
     assert "too large: it is between 1.1 and 2.2 times" in one_sided(rights, [110, 440, 35, 60]).cause
     near = one_sided(rights, [99, 198.5, 29.9, 49.7])
-    assert near.id == "always-too-small" and near.cause.endswith("or for a small term.")
+    assert near.id == "always-too-small" and near.cause.endswith("or a small term is wrong.")
     assert one_sided(rights, [0, 0, 1, 0]).cause == "Of 4 wrong numbers, 3 are 0."
     assert one_sided([0, *rights], [3, 110, 440, 35, 60]).cause.endswith("times the right one where that is not 0.")
     assert one_sided([0, *rights], [-3, 110, 440, 35, 60]) is None
@@ -733,7 +733,7 @@ def test_lines(right: np.ndarray, rng: np.random.Generator) -> None:
     assert told(some) == "Only positions 1, 6 of 8 along dimension 0 have wrong values."
     whole = np.round(99 * right).astype(np.int32)
     assert "right before position 6." in told(whole + 50 * np.eye(8, 12, -6, np.int32), whole)
-    assert told(right + 0.02 * np.abs(right).max()).startswith("No value is wrong by more than 2 % of the largest one: ")
+    assert told(right + 0.02 * np.abs(right).max()).startswith("No value is wrong by more than 2 % of the largest one. ")
     assert not told(right + 0.02 * np.abs(right).max(), given=right + 0.3)
     assert told(rng.permuted(right), given=right).startswith("Every value is one of argument number 1 after the mesh")
     assert (

@@ -230,3 +230,8 @@ def pmap_over_sixteen() -> Any:
 def axis_index_over_two() -> Any:
     with jax.set_mesh(auto):
         jax.jit(lambda: lax.axis_index("data"))()
+
+
+@says("dimension-not-one")
+def splits_to_the_last_dimension() -> Any:
+    jax.jit(mapped(lambda a: lax.all_to_all(a, "model", 0, -1), outs=P(("data", "model"))))(x)

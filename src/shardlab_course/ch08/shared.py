@@ -134,8 +134,8 @@ PROMISE = WrongProgram(
     "inferred")  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
-    "Two arrays must have the same type, but one is equal on all devices, as fresh zeros are, and the other varies over x. "
-    "Often the first one is the start value of a loop: start from a block, or pcast it to varying.",
+    "Two arrays must have the same type, but one is equal on all devices and the other varies over x. Perhaps a loop starts "
+    "from fresh zeros: start from a block, or pcast them to varying. Or in_specs names no x.",
     2, error="manual axis types do not "
     "match")  # fmt: skip
 OPEN = WrongValues(

@@ -41,8 +41,8 @@ OPEN = WrongValues(
     when=lambda o: rings.is_open(o) and not rings.leaps(o), breaks=True)  # fmt: skip
 CARRY = WrongProgram(
     "carry-changes-type",
-    "Two arrays must have the same type, but one is equal on all devices, as fresh zeros are, and the other varies over x. "
-    "The first is often the start of a loop: start from a product, or use pcast to varying.",
+    "Two arrays must have the same type, but one is equal on all devices and the other varies over x. Perhaps a loop starts "
+    "from fresh zeros: start from a product, or use pcast to varying. Or in_specs names no x.",
     2, error="manual axis types do not "
     "match")  # fmt: skip
 APART = (

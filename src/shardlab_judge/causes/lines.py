@@ -94,8 +94,8 @@ def _nearly(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconcept
     if right.dtype.kind != "f" or not apart < 0.05 * min(largest, given):
         return None
     told = f"No value is wrong by more than {100 * apart / largest:.2g} % of the largest one"
-    look = "look for rounding that is too coarse, for a small term, or for a bound that is slightly off."
-    return Misconception("nearly-right", f"{told}: {look}")
+    why = "Perhaps rounding is too coarse, a bound is slightly off, or what is wrong has little effect."
+    return Misconception("nearly-right", f"{told}. {why}")
 
 
 def _along_a_dimension(wrong: np.ndarray) -> Misconception | None:

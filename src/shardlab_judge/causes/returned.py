@@ -62,7 +62,7 @@ def one_sided(rights: Sequence[Any], returned: Sequence[Any]) -> Misconception |
     if 2 * zeros > len(ratios):
         return Misconception("mostly-zero", f"Of {len(ratios)} wrong numbers, {zeros} are 0.")
     more, far = ("large", max(ratios)) if min(ratios) > 1 else ("small", min(ratios))
-    near = " That is near: look for rounding, or for a small term." if 0.9 < far < 1.1 else ""
+    near = " That is near. Perhaps rounding differs, or a small term is wrong." if 0.9 < far < 1.1 else ""
     told = f"Every wrong number is too {more}: it is between {min(ratios):.4g} and {max(ratios):.4g} times the right one"
     but_zero = " where that is not 0" * (len(ratios) < len(wrong))
     return Misconception(f"always-too-{more}", f"{told}{but_zero}.{near}")

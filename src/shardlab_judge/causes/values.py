@@ -300,8 +300,8 @@ def _at_edges(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
             ends = " and ".join({0: "first", length - 1: "last"}[n] for n in sorted(at))
             return Misconception(
                 "wrong-at-block-edges",
-                f"Values are wrong only at the {ends} position of blocks along dimension {dimension}, where the adjacent "
-                f"value belongs to a neighbour or does not exist.",
+                f"Values are wrong only at the {ends} position of a device's block along dimension {dimension}. Perhaps "
+                f"what comes from a neighbour is wrong, or what is taken where there is none.",
             )
     return None
 

@@ -29,7 +29,8 @@ CLIP = (
         1, like=of.clipped_apart),
     WrongValues(
         "not-clipped",
-        "The arrays came back unchanged, though their norm is above the limit. jnp.clip limits single elements.",
+        "The arrays came back unchanged, though their norm is above the limit. Perhaps the norm is too small, or jnp.clip "
+        "was used, which limits single elements.",
         1, like=lambda *arrays: arrays),
     WrongValues("root-forgotten", "The norm is the root of the sum of squares.", 1, like=of.clipped_by_square),
     WrongCost(

@@ -19,8 +19,9 @@ FACTOR = (
         1, when=if_right(of.lower, lambda o: o.largest >= o.inputs[0].nbytes)),
     WrongProgram(
         "left-to-the-compiler",
-        "Slices of a cut matrix are on some devices and not on others, so XLA moves pieces in each round. In shard_map "
-        "you say what moves.", 2, when=if_right(of.lower, lambda o: not o.manual)),
+        "Something is left to the compiler. Perhaps slices are taken of a cut matrix: they are on some devices and not on "
+        "others, so XLA moves pieces in each round. In shard_map you say what moves.", 2,
+        when=if_right(of.lower, lambda o: not o.manual)),
     WrongValues("upper-factor", "This is the upper factor, the transpose of the lower one.", 1, like=of.upper),
     WrongValues(
         "diagonal-blocks-only",

@@ -19,8 +19,9 @@ SUBSTITUTION = (
         when=if_right(of.substituted, lambda o: largest(o, "all-to-all") >= share(o.case) // 2)),
     WrongProgram(
         "left-to-the-compiler",
-        "Slices of a cut array are on some devices and not on others, so XLA moves pieces in each round. In shard_map you "
-        "say what moves.", 2, when=if_right(of.substituted, lambda o: not o.manual)),
+        "Something is left to the compiler. Perhaps slices are taken of a cut array: they are on some devices and not on "
+        "others, so XLA moves pieces in each round. In shard_map you say what moves.", 2,
+        when=if_right(of.substituted, lambda o: not o.manual)),
     WrongCost(
         "whole-vector-each-round",
         "At least a whole vector comes in each round, but a block is enough: the solved block on the way down, the sum for "

@@ -10,7 +10,8 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 REDUCTION = (
     WrongProgram(
         "left-to-the-compiler",
-        "With global arrays, or by in_specs, the compiler chooses how to sum. Choose the steps yourself, inside shard_map.",
+        "Something is left to the compiler. Perhaps arrays are summed outside shard_map, or in_specs do not cut X as it "
+        "comes. Choose the steps yourself, inside shard_map.",
         1, when=lambda o: not o.manual),
     PROMISE,
     WrongValues(
