@@ -147,6 +147,18 @@ def test_an_output_before_the_last_stage() -> None:
     assert finding.cause == "`mixed` is right (cut along 0 over x). No value of your program is `energy`."
 
 
+def test_a_multiple_of_an_earlier_value() -> None:
+    """Where the next value is one, it is not told that the program has a multiple of it."""
+
+    def doubled(*arrays: np.ndarray) -> dict[str, np.ndarray]:
+        scores = steps(*arrays)["scores"]
+        return {"scores": scores, "twice": 2 * scores, "mixed": softmax(2 * scores) @ arrays[0]}
+
+    item = ProgramItem("attend", {"V": 1}, oracle=lambda *a: doubled(*a)["mixed"], names=doubled, cases=(CASE, CASE))
+    (finding,) = judge_case(item, CASE, module_of(attend(), CASE), None, 7)
+    assert finding.cause == "`scores` is right (cut along 0 over x). No value of your program is `twice`."
+
+
 def in_two(turned: bool) -> Any:
     """The scores in one `shard_map` and what is made of them in another; `turned`, with softmax over the queries."""
 
@@ -250,7 +262,7 @@ TOLD = {
     "`the gradient of E in step 1 of 5`.",
     "11.2 forgets": "`the gradient of E in step 2 of 5` is right. No value of your program is `m of E in step 2 of 5`.",
     "15.1 check_off": "`the loss in step 1 of 5` is right (the same on every device). No value of your program is "
-    "`the gradient of U in step 1 of 5`: one is 8 times it.",
+    "`the gradient of U in step 1 of 5`: one is 8 times it when added up over data.",
     "15.1 plain_descent": "`the gradient of E in step 2 of 5` is right (the same on every device). No value of your program "
     "is `the speed of E in step 2 of 5`.",
     "15.3 all_stages": "`the output of all stages` is right (cut along 0 over stage). No value of your program is "

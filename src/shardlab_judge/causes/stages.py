@@ -21,8 +21,8 @@ from shardlens import Axes, blocks_of, stablehlo
 
 IDS = frozenset({"first-wrong-stage", "wrong-after-the-stages"})
 """What it names."""
-TERMS, WHOLE, COPY = "term of a sum", "whole", "copy"
-"""In what is said of blocks: each device has a term; there are none; each device has all."""
+TERMS, WHOLE, COPY, ADDED = "term of a sum", "whole", "copy", "when added up"
+"""In what is said of blocks: each device has a term; there are none; each device has all; terms of something else."""
 EVERYWHERE = "the same on every device"
 Blocks = tuple[Axes, np.ndarray]
 """`[axes..., block...]`, and these axes."""
@@ -51,7 +51,8 @@ def likely(
         if name := next(absent, ""):
             return Misconception("first-wrong-stage", f"{before}. No value of your program is `{name}`.")
         return Misconception("wrong-after-the-stages", f"{before}. The mistake comes after this value.")
-    words = _instead(seen, wanted[rest[0]]).replace("the plain value", "it")
+    earlier = [wanted[name] for name in wanted if name not in rest]
+    words = _instead(seen, wanted[rest[0]], earlier).replace("the plain value", "it")
     if not before and not words:
         return None  # nothing is known of where it goes wrong
     missing = f"No value of your program is `{rest[0]}`" + f": one is {words}" * bool(words)
@@ -84,10 +85,19 @@ def _among(value: np.ndarray, some: Iterable[np.ndarray]) -> bool:
     return any(value.shape == one.shape and np.allclose(value, one) for one in some)
 
 
-def _instead(seen: Iterable[Blocks], right: np.ndarray) -> str:
-    """What some value is in place of this one; a single number is some multiple of many others."""
-    found = (blocks_of(right, blocks, axes).instead for axes, blocks in seen)
-    return next(filter(None, found), "") if right.size > 1 else ""
+def _instead(seen: Iterable[Blocks], right: np.ndarray, earlier: Iterable[np.ndarray]) -> str:
+    """What some value is in place of this one.
+
+    A single number is some multiple of many others; and of a multiple of an earlier value, that one is, and rightly.
+    """
+    if right.size == 1 or any(blocks_of(right, value, ()).instead for value in earlier):
+        return ""
+    of_a_sum = ""
+    for words in (blocks_of(right, blocks, axes).instead for axes, blocks in seen):
+        if words and ADDED not in words:
+            return words
+        of_a_sum = of_a_sum or words
+    return of_a_sum
 
 
 def blocks_in(values: Iterable[Inside]) -> list[Blocks]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from shardlens.diverging.instead import Wrong, instead
 from shardlens.diverging.numbers import comparable
-from shardlens.diverging.relations import Relation, possible
+from shardlens.diverging.relations import TERM, Relation, possible
 from shardlens.placement import Axes
 
 _TELLING = ("times the plain value", "the block of the device", "transposed", "shifted by")
@@ -22,7 +23,8 @@ class BlocksOf:
 
     Args:
         relation: in words, such as "cut along 0 over x; term of a sum over y"; empty where they are no blocks of it.
-        instead: what they are then, such as "2 times the plain value"; empty where that cannot be said.
+        instead: what they are then, such as "2 times the plain value", or "2 times the plain value when added up over x";
+            empty where that cannot be said.
     Example:
         >>> BlocksOf("copy", "").relation
         'copy'
@@ -58,9 +60,20 @@ def blocks_of(whole: Any, blocks: Any, axes: Axes, rtol: float = 1e-4, simple: b
             return BlocksOf(str(each), "")
     if not simple or not np.isfinite(blocks).all():
         return BlocksOf("", "")
-    found = instead(Wrong(whole, None, blocks, sizes, allowed, {}, near, {}))
-    told = found.known and any(words in found.words for words in _TELLING) and not found.devices
-    return BlocksOf("", found.words if told else "")
+    for over, relations in _by_sum(allowed, axes).items():
+        found = instead(Wrong(whole, None, blocks, sizes, relations, {}, near, {}))
+        if found.known and any(words in found.words for words in _TELLING) and not found.devices:
+            return BlocksOf("", found.words + f" when added up over {', '.join(over)}" * bool(over))
+    return BlocksOf("", "")
+
+
+def _by_sum(relations: Iterable[Relation], axes: Axes) -> dict[tuple[str, ...], list[Relation]]:
+    """By the axes over which the blocks are terms: no device has their sum, so what it is has to be told as such."""
+    found: dict[tuple[str, ...], list[Relation]] = {(): []}
+    for relation in relations:
+        over = tuple(name for (name, _), role in zip(axes, relation.roles) if role == TERM)
+        found.setdefault(over, []).append(relation)
+    return found
 
 
 @functools.lru_cache(maxsize=4096)
