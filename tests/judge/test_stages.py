@@ -150,6 +150,7 @@ def test_an_output_before_the_last_stage() -> None:
     assert finding.cause == "`mixed` is right (cut along 0 over x). No value that your program uses is `energy`."
 
 
+@pytest.mark.thorough
 def test_a_multiple_of_an_earlier_value() -> None:
     """Where the next value is one, it is not told that the program has a multiple of it."""
 
