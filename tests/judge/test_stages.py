@@ -268,6 +268,7 @@ def squares_and_sums(x: np.ndarray, q: np.ndarray, k: np.ndarray) -> dict[str, n
     return names | {"the quotient": totals / (1 + squares)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kept, missing", [(0, "the sum in step 2 of 2"), (1, "the quotient")])
 def test_a_value_lost_beside_one_that_is_right(kept: int, missing: str) -> None:
     """It is told where the program had it in an earlier round, though what is named after it is right."""
