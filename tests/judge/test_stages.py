@@ -78,19 +78,22 @@ WRONG = {
     "not summed": (
         attend(lambda term: term),
         "The terms of `scores` are right (cut along 0 over x; term of a sum over y), but no value of your program is their "
-        "sum. No value of your program is `weights`.",
+        "sum. No value that your program uses is `weights`.",
     ),
-    "not scaled": (attend(scale=1.0), "No value of your program is `scores`: one is 2.828 times it."),
+    "not scaled": (attend(scale=1.0), "No value that your program uses is `scores`: one is 2.828 times it."),
     "another product": (
         attend(mix=lambda w, x: w.swapaxes(1, 2) @ x),
-        "`weights` is right (cut along 0 over x). No value of your program is `mixed`.",
+        "`weights` is right (cut along 0 over x). No value that your program uses is `mixed`.",
     ),
     "after all": (
         attend(mix=lambda w, x: jnp.sin(w @ x)),
         "`mixed` is right (cut along 0 over x). The mistake comes after this value.",
     ),
-    "along one axis": (along_one, "`scores` is right (the same on every device). No value of your program is `weights`."),
-    "without shard_map": (by_itself, "`scores` is right. No value of your program is `weights`."),
+    "along one axis": (
+        along_one,
+        "`scores` is right (the same on every device). No value that your program uses is `weights`.",
+    ),
+    "without shard_map": (by_itself, "`scores` is right. No value that your program uses is `weights`."),
 }
 
 
@@ -144,7 +147,7 @@ def test_an_output_before_the_last_stage() -> None:
     item = ProgramItem("attend", {"V": 1}, oracle=lambda *a: (energetic(*a)["energy"], energetic(*a)["mixed"]),
                        names=energetic, cases=(case, case))  # fmt: skip
     (finding,) = judge_case(item, case, module_of(answer, case), None, 7)
-    assert finding.cause == "`mixed` is right (cut along 0 over x). No value of your program is `energy`."
+    assert finding.cause == "`mixed` is right (cut along 0 over x). No value that your program uses is `energy`."
 
 
 @pytest.mark.thorough
@@ -157,7 +160,7 @@ def test_a_multiple_of_an_earlier_value() -> None:
 
     item = ProgramItem("attend", {"V": 1}, oracle=lambda *a: doubled(*a)["mixed"], names=doubled, cases=(CASE, CASE))
     (finding,) = judge_case(item, CASE, module_of(attend(), CASE), None, 7)
-    assert finding.cause == "`scores` is right (cut along 0 over x). No value of your program is `twice`."
+    assert finding.cause == "`scores` is right (cut along 0 over x). No value that your program uses is `twice`."
 
 
 def in_two(turned: bool) -> Any:
@@ -186,7 +189,7 @@ def test_several_regions() -> None:
     assert {axes for axes, _ in seen} >= {CASE.axes, CASE.axes[:1]}
     assert all(has(seen, whole) for whole in steps(*map(wide, inputs)).values())
     (finding,) = judge_case(ITEM, CASE, module_of(in_two(True), CASE), None, 7)
-    assert finding.cause == "`scores` is right (cut along 0 over x). No value of your program is `weights`."
+    assert finding.cause == "`scores` is right (cut along 0 over x). No value that your program uses is `weights`."
 
 
 def thrice(x: np.ndarray, q: np.ndarray, k: np.ndarray) -> dict[str, np.ndarray]:
@@ -233,8 +236,8 @@ def test_rounds_of_a_loop(where: str) -> None:
     """The finding says the round in which the values part."""
     (finding,) = judge_case(LAYERS, CASE, module_of(in_rounds(where, 1), CASE), None, 7)
     relation = "" if where == "alone" else " (cut along 0 over x)"
-    right, missing = f"`scores in layer 2 of 3` is right{relation}", "No value of your program is `weights in layer 2 of 3`"
-    assert finding.cause == f"{right}. {missing}."
+    missing = "No value that your program uses is `weights in layer 2 of 3`"
+    assert finding.cause == f"`scores in layer 2 of 3` is right{relation}. {missing}."
     inputs = hidden_inputs(CASE, 7)
     seen = blocks_in(values_inside(module_of(in_rounds(where, 3), CASE), CASE, inputs))
     assert all(has(seen, whole) for whole in thrice(*map(wide, inputs)).values())
@@ -252,21 +255,48 @@ def test_a_loop_whose_rounds_nobody_knows() -> None:
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x"), check_vma=False)(x, q, k)
 
     (finding,) = judge_case(ITEM, CASE, module_of(answer, CASE), None, 7)
-    assert finding.cause == "`scores` is right (cut along 0 over x). No value of your program is `weights`."
+    assert finding.cause == "`scores` is right (cut along 0 over x). No value that your program uses is `weights`."
+
+
+def squares_and_sums(x: np.ndarray, q: np.ndarray, k: np.ndarray) -> dict[str, np.ndarray]:
+    """In each of two rounds a sum, and a square that does not need it."""
+    names: dict[str, np.ndarray] = {}
+    totals, squares = np.zeros_like(x), np.zeros_like(x)
+    for n in (1, 2):
+        totals, squares = totals + np.cos(n * x), squares + np.sin(n * x) ** 2
+        names |= {f"the sum in step {n} of 2": totals, f"the square in step {n} of 2": squares}
+    return names | {"the quotient": totals / (1 + squares)}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kept, missing", [(0, "the sum in step 2 of 2"), (1, "the quotient")])
+def test_a_value_lost_beside_one_that_is_right(kept: int, missing: str) -> None:
+    """It is told where the program had it in an earlier round, though what is named after it is right."""
+
+    def answer(mesh: Any, x: Any, q: Any, k: Any) -> Any:
+        totals, squares = jnp.cos(x), jnp.sin(x) ** 2
+        totals, squares = kept * totals + jnp.cos(2 * x), squares + jnp.sin(2 * x) ** 2
+        return totals / (2 + squares)
+
+    inputs = hidden_inputs(CASE, 7)
+    found = likely(squares_and_sums, module_of(answer, CASE), Observed(CASE, inputs=inputs))
+    said = f"`the square in step 2 of 2` is right. No value that your program uses is `{missing}`."
+    assert found is not None and found.cause == said
 
 
 # What is said of refused answers, whether their cause is known or not.
 TOLD = {
     "15.3 averaged": "The terms of `the loss` are right (term of a sum over stage), but no value of your program is their "
-    "sum. No value of your program is `the gradient of all stages' outputs`: one is 1/8 times it.",
-    "11.2 first_use": "`the gradient's term in v of W in step 1 of 5` is right. No value of your program is "
+    "sum. No value that your program uses is `the gradient of all stages' outputs`: one is 1/8 times it.",
+    "11.2 first_use": "`the gradient's term in v of W in step 1 of 5` is right. No value that your program uses is "
     "`the gradient of E in step 1 of 5`.",
-    "11.2 forgets": "`the gradient of E in step 2 of 5` is right. No value of your program is `m of E in step 2 of 5`.",
-    "15.1 check_off": "`the loss in step 1 of 5` is right (the same on every device). No value of your program is "
+    "11.2 forgets": "`the gradient of E in step 2 of 5` is right. No value that your program uses is "
+    "`m of E in step 2 of 5`.",
+    "15.1 check_off": "`the loss in step 1 of 5` is right (the same on every device). No value that your program uses is "
     "`the gradient of U in step 1 of 5`: one is 8 times it when added up over data.",
-    "15.1 plain_descent": "`the gradient of E in step 2 of 5` is right (the same on every device). No value of your program "
-    "is `the speed of E in step 2 of 5`.",
-    "15.3 all_stages": "`the output of all stages` is right (cut along 0 over stage). No value of your program is "
+    "15.1 plain_descent": "`the gradient of E in step 2 of 5` is right (the same on every device). No value that your "
+    "program uses is `the speed of E in step 2 of 5`.",
+    "15.3 all_stages": "`the output of all stages` is right (cut along 0 over stage). No value that your program uses is "
     "`the loss`.",
     "15.3 gradient_psum": "`the gradient of W` is right (cut along 0 over stage). The mistake comes after this value.",
     "15.6 uphill": "`the gradient of W1` is right (cut along 1 over x, y). The mistake comes after this value.",

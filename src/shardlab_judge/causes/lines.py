@@ -104,7 +104,8 @@ def _along_a_dimension(wrong: np.ndarray) -> Misconception | None:
         at = [int(n) for n in np.nonzero(wrong.any(tuple(d for d in range(wrong.ndim) if d != dimension)))[0]]
         if 0 < at[0] < length - 1 and at == [*range(at[0], length)]:
             told = f"Along dimension {dimension} all is right before position {at[0]}. From there on every position has"
-            return Misconception("right-up-to", f"{told} wrong values: look at what begins or changes there.")
+            look = "Perhaps something begins or changes there, or the mistake has no effect before it."
+            return Misconception("right-up-to", f"{told} wrong values. {look}")
         if len(at) <= min(MOST, length // 2):
             named = ", ".join(map(str, at))
             told = f"Only position{'s' * (len(at) > 1)} {named} of {length} along dimension {dimension}"

@@ -7,6 +7,7 @@ cut, copied, or the terms of a sum.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -45,17 +46,19 @@ def likely(
     last, relation = next(((name, found) for name in reversed(wanted) if (found := has(seen, wanted[name]))), ("", ""))
     before = _told(last, relation) if last else ""
     rest = [*wanted][[*wanted].index(last) + 1 :] if last else [*wanted]
-    if not rest:
+    lost = _lost(seen, wanted, last)
+    if not rest and not lost:
         missed = [right for right, shards in zip(rights, observed.values) if _differs(shards, right)]
         absent = (name for name, value in wanted.items() if _among(value, missed) and not has(seen, value))
         if name := next(absent, ""):
-            return Misconception("first-wrong-stage", f"{before}. No value of your program is `{name}`.")
+            return Misconception("first-wrong-stage", f"{before}. No value that your program uses is `{name}`.")
         return Misconception("wrong-after-the-stages", f"{before}. The mistake comes after this value.")
-    earlier = [wanted[name] for name in wanted if name not in rest]
-    words = _instead(seen, wanted[rest[0]], earlier).replace("the plain value", "it")
+    first = lost or rest[0]
+    earlier = [wanted[name] for name in wanted if name not in rest and name != lost]
+    words = _instead(seen, wanted[first], earlier).replace("the plain value", "it")
     if not before and not words:
         return None  # nothing is known of where it goes wrong
-    missing = f"No value of your program is `{rest[0]}`" + f": one is {words}" * bool(words)
+    missing = f"No value that your program uses is `{first}`" + f": one is {words}" * bool(words)
     return Misconception("first-wrong-stage", f"{before}. {missing}." if before else f"{missing}.")
 
 
@@ -72,6 +75,22 @@ def has(seen: Iterable[Blocks], right: np.ndarray) -> str:
                 return relation if axes else WHOLE
             terms = terms or relation
     return terms
+
+
+def _lost(seen: Iterable[Blocks], wanted: Mapping[str, np.ndarray], last: str) -> str:
+    """The value before the last right one, if that one ends a round, and an earlier round had the value."""
+    until = [*wanted].index(last) + 1 if last else 0
+    names, follow = [*wanted][:until], [*wanted][until : until + 1]
+    if len(names) < 2 or _round(last) in ("", *map(_round, follow)) or has(seen, wanted[names[-2]]):
+        return ""
+    kind = names[-2].removesuffix(_round(names[-2]))
+    had = (name for name in names if name.removesuffix(_round(name)).endswith(kind) and has(seen, wanted[name]))
+    return names[-2] if any(had) else ""
+
+
+def _round(name: str) -> str:
+    """The end of a name, such as " in step 2 of 5"; empty where it has none."""
+    return "".join(re.findall(r" in \w+ \d+ of \d+$", name))
 
 
 def _differs(shards: Iterable[Any], right: np.ndarray) -> bool:
