@@ -110,6 +110,8 @@ def strength(found: Mapping[str, Any] | None) -> str:
         f"{_versions(found['versions'])}, on {found['date']}: {sum(total.values())} faults. "
         f"Of the {quick + total['make test-all']} that the whole suite finds, `make test` finds {quick}."
     )
+    if found["parts"]:
+        about += f" Only lint, types and these parts of the suite were tried: {', '.join(found['parts'])}."
     rows = [_row(room, *(f"{counts[end]}" for end in ends)) for room, counts in [*rooms.items(), ("all", total)]]
     return "\n".join([about, "", _row("room", *ends), "|:--" + "|--:" * len(ends) + "|", *rows])
 

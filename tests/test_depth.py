@@ -106,6 +106,26 @@ def test_stored_texts(name: str, wanted: int | None) -> None:
     assert depth(hlo, {c.name for c in read_collectives(hlo)}) == wanted
 
 
+BARRIER = """HloModule m, num_partitions=8
+
+ENTRY %main (a: f32[4]) -> f32[4] {
+  %a = f32[4]{0} parameter(0)
+  %r = f32[4]{0} collective-permute(%a), channel_id=1, source_target_pairs={{0,1},{1,0}}
+  %t = (f32[4]{0}, f32[4]{0}) tuple(%r, %a)
+  %b = (f32[4]{0}, f32[4]{0}) opt-barrier(%t)
+  %s = f32[4]{0} get-tuple-element(%b), index=1
+  %h = f32[4]{0} collective-permute(%s), channel_id=2, source_target_pairs={{0,1},{1,0}}
+  %f = f32[4]{0} get-tuple-element(%b), index=0
+  ROOT %o = f32[4]{0} add(%h, %f)
+}
+"""
+
+
+def test_what_passes_a_barrier_stays_apart() -> None:
+    """One of two values waited for a collective, and the other did not."""
+    assert depth(BARRIER, {"r", "h"}) == 1
+
+
 def one_after_the_other(mesh, x):
     return jax.shard_map(lambda x: hop(hop(hop(x))), mesh=mesh, in_specs=P("x"), out_specs=P("x"))(x)
 

@@ -48,7 +48,7 @@ LOOP = "func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n%b = func.ca
 COMPOSITE = '%b = stablehlo.composite "chlo.erf" %a {decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>'
 DECOMPOSED = f"func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {{\n{COMPOSITE}\nreturn %b : tensor<4xf32>\n}}"
 RETURN = "return %b : tensor<4xf32>"
-MESHES = 'sdy.mesh @m = <["x"=8]>\nsdy.mesh @n = <["x"=2, "y"=4]>'
+MESHES = 'sdy.mesh @m = <["x"=8]>\nsdy.mesh @n = <["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>'
 CONSTRAIN = '%c = sdy.sharding_constraint %a <@m, [{"x"}]> : tensor<4xf32>\n%b = sdy.sharding_constraint %c <@n, [{"y"}]> : tensor<4xf32>'
 
 HUGE = """%c = stablehlo.constant dense<0.0> : tensor<f32>

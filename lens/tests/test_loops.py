@@ -86,6 +86,8 @@ KNOWN: dict[str, tuple[Loop, list[int]]] = {
     "both of two": (until(0, lambda i: (i < 9) & (i * i < 30), lambda i: i + 1), [6]),
     "doubled": (until(1, lambda i: i < 1000, lambda i: i * 2), [10]),
     "Collatz": (until(27, lambda i: i != 1, lambda i: jnp.where(i % 2 == 0, i // 2, 3 * i + 1)), [111]),
+    "towards zero": (until(-40, lambda i: i < 0, lambda i: lax.div(i, 3)), [4]),
+    "a remainder below zero": (until(-20, lambda i: i < 0, lambda i: lax.rem(i, 7) + 5), [2]),
     "eight bits": (until(0, lambda i: i < 100, lambda i: i + 1, "uint8"), [100]),
     "unsigned": (until(3, lambda i: i < 40, lambda i: i + 5, "uint32"), [8]),
     "counters that change places": (rotated, [10]),

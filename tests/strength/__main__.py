@@ -49,7 +49,7 @@ def main() -> int:
         found = tried([*islice(faults, asked.number)], home, asked.jobs)
         equivalent = table.named()
         ends = {fault: table.end(fault, outcome, equivalent) for fault, outcome in found.items()}
-        table.keep(ends, asked.seed, _versions())
+        table.keep(ends, asked.seed, _versions(), asked.parts if {*asked.parts} < {*recorded.parts(ROOT)} else ())
         (ROOT / "build" / "strength.json").write_text(
             json.dumps([_told(fault, found[fault], ends[fault]) for fault in found], indent=1)
         )

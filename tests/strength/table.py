@@ -6,7 +6,7 @@ import datetime
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +64,13 @@ def _missed(fault: Fault, outcome: Outcome) -> str:
     return f"\n{fault.file}:{fault.line}, {fault.function or 'top of the module'}: {found}; {tests}\n{fault.diff}"
 
 
-def keep(ends: Mapping[Fault, str], seed: int, versions: Mapping[str, str]) -> None:
-    """Write the figures that the status page shows."""
+def keep(ends: Mapping[Fault, str], seed: int, versions: Mapping[str, str], parts: Sequence[str] = ()) -> None:
+    """Write the figures that the status page shows; `parts` are those of the suite that were tried, if not all were."""
     told: dict[str, Any] = {
         "date": datetime.date.today().isoformat(),
         "versions": versions,
         "seed": seed,
+        "parts": [*parts],
         "rooms": figures(ends),
     }
     FIGURES.write_text(json.dumps(told, indent=1) + "\n")
