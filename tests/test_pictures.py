@@ -61,6 +61,13 @@ PICTURES = {
 }
 
 
+@pytest.mark.parametrize(("name", "sums"), [("cpu_gather_slow", False), ("cpu_softmax", True)])
+def test_letters_are_explained(name: str, sums: bool) -> None:
+    """Where terms are added up, what `A1` is; elsewhere that a letter is a device."""
+    made = show_collective(next(c for c in collectives(name) if c.groups))
+    assert ("device&#x27;s term of chunk A" in made.html, "letters and numbers count" in made.html) == (sums, not sums)
+
+
 @pytest.mark.thorough(after=17)
 @pytest.mark.parametrize("name", PICTURES)
 def test_picture(name: str) -> None:

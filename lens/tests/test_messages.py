@@ -217,6 +217,22 @@ def test_below_a_scripts_traceback() -> None:
     assert ran.returncode == 1 and ran.stderr.index("NameError") < ran.stderr.index("  mend:")
 
 
+def test_below_a_shells_traceback_once_or_not() -> None:
+    """Called twice it explains once, and it can be taken back."""
+
+    class Shell:
+        shown: list[str]
+
+        def _showtraceback(self, kind: type[BaseException], raised: BaseException, lines: list[str]) -> None:
+            self.shown = lines
+
+    shell, error = Shell(), KeyError("batch")
+    for on, times in [(True, 1), (True, 1), (False, 0)]:
+        lens.explain_errors(on, shell=shell)
+        shell._showtraceback(KeyError, error, ["KeyError: 'batch'"])
+        assert sum("Print its keys." in line for line in shell.shown) == times
+
+
 def test_an_exception_whose_text_raises() -> None:
     """The user's own class cannot break the traceback."""
 
