@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Callable
 
-from shardlab_judge.findings import raised
+from shardlab_judge import findings
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Item
 from shardlab_judge.verdict import Finding
@@ -61,13 +61,13 @@ def _refused(judge: Judge, mutant: Mutant, tried: Tried, made: Outcome) -> Outco
         judge.must_run(mutant.base)
         # As for a submission: what its cell raised is told of each answer that the cell was to define.
         error = {"type": type(tried.error).__name__, "message": str(tried.error)}
-        found = [raised(item, error, "The cell raised an exception.") for item in _touched(judge, mutant)]
-        return dataclasses.replace(_told(made, found), raised=True, line=True)
-    each = {item.name: judge.findings(item, tried) for item in _touched(judge, mutant)}
-    if not any(each.values()):
+        told = [findings.raised(item, error, "The cell raised an exception.") for item in _touched(judge, mutant)]
+        return dataclasses.replace(_told(made, told), raised=True, line=True)
+    found = {item.name: judge.findings(item, tried) for item in _touched(judge, mutant)}
+    if not any(found.values()):
         return None
-    made = _told(made, [f for one in each.values() for f in one])
-    seen = [doubts(judge, item, tried, mutant.text, each[item.name]) for item in _touched(judge, mutant)]
+    made = _told(made, [f for one in found.values() for f in one])
+    seen = [doubts(judge, item, tried, mutant.text, found[item.name]) for item in _touched(judge, mutant)]
     false, unsteady = (tuple(sorted(itertools.chain.from_iterable(each))) for each in zip(*seen))
     return dataclasses.replace(made, false=false, unsteady=unsteady)
 
@@ -88,8 +88,8 @@ def _told(made: Outcome, found: list[Finding]) -> Outcome:
     causes = tuple(sorted({f"{f.item}: {f.misconception}" for f in found if f.misconception}))
     first = next((f for f in found if f.misconception), found[0])
     # What could not be read as an answer, as a sharding that does not fit the array, was raised by no line of the answer.
+    raised = any("raised" in f.what for f in found)
     return dataclasses.replace(
-        made, end=CAUSE if causes else BARE, why=f"{first.what} {first.got}"[:300], causes=causes,
-        raised=any("raised" in f.what for f in found),
+        made, end=CAUSE if causes else BARE, why=f"{first.what} {first.got}"[:300], causes=causes, raised=raised,
         line=any(map(tells_the_line, found)), letters="".join(sorted({f.letter for f in found})),
     )  # fmt: skip

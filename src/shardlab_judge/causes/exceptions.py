@@ -29,8 +29,9 @@ OWN = (
      r"A \1 has no place on any device. Give a jax.NamedSharding(mesh, jax.P(...)), or an array that jax.device_put "
      "placed with one."),
     ("shapes-do-not-fit",
-     r"^ValueError: Incompatible shapes for broadcasting: shapes=\[([^\n]*)\]",
-     r"The shapes \1 do not fit. Counted from the last dimension, two sizes have to be equal, or one of them 1. Inside "
+     r"^ValueError: (?:Incompatible shapes for broadcasting: shapes=\[([^\n]*)\]|operands could not be broadcast together "
+     r"with shapes ([^\n]*))",
+     r"The shapes \1\2 do not fit. Counted from the last dimension, two sizes have to be equal, or one of them 1. Inside "
      "jax.shard_map each device sees its own block, not the whole array."),
     ("letters-and-dimensions",
      r"^ValueError: Einstein sum subscript '(\w*)' does not contain the correct number of indices for operand (\d+)",
@@ -66,9 +67,6 @@ OWN = (
      r"^ValueError: could not broadcast input array from shape (\([\d, ]*\)) into shape (\([\d, ]*\))",
      r"NumPy can't write an array of shape \1 into a place of shape \2. Print both shapes, and where the place begins and "
      "ends."),
-    ("shapes-do-not-fit",
-     r"^ValueError: operands could not be broadcast together with shapes ([^\n]*)",
-     r"The shapes \1 do not fit. Counted from the last dimension, two sizes have to be equal, or one of them 1."),
     ("shapes-do-not-fit",
      r"cannot reshape array of (?:size (\d+)|shape [^\n]*\(size (\d+)\)) into shape (\([^)\n]*\))"
      r"(?!.*\bdevices\()",
