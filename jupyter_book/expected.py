@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import pathlib
 import resource
 import time
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import jupytext
 from jupyter_cache import get_cache
+from jupyter_cache.cache.main import JupyterCacheBase
 
 from shardlab_course.editions import edition
 
@@ -51,6 +53,16 @@ def plan(cache: pathlib.Path, pages: pathlib.Path, rendered: Collection[str]) ->
     return Plan(tuple(rendered), running, whole, {**before.get("ran", {}), **_ran(cache)}, before.get("page"))
 
 
+@contextlib.contextmanager
+def opened(folder: pathlib.Path) -> Iterator[JupyterCacheBase]:
+    """The cache of the pages' outputs; its database is closed afterwards."""
+    cache = get_cache(folder)
+    try:
+        yield cache
+    finally:
+        cache.db.dispose()
+
+
 def _kept(cache: pathlib.Path, text: str) -> bool:
     """Whether a page has nothing to run, or its outputs are in the cache."""
     if "{code-cell}" not in text:
@@ -59,7 +71,8 @@ def _kept(cache: pathlib.Path, text: str) -> bool:
         warnings.simplefilter("ignore")  # the page's description is no notebook's metadata
         notebook = jupytext.reads(text, fmt=edition.MYST)
     try:
-        get_cache(cache).match_cache_notebook(notebook)
+        with opened(cache) as kept:
+            kept.match_cache_notebook(notebook)
     except KeyError:
         return False
     return True
@@ -68,7 +81,9 @@ def _kept(cache: pathlib.Path, text: str) -> bool:
 def _ran(cache: pathlib.Path) -> dict[str, float]:
     """Seconds that each page in the cache ran, by its name below `pages`."""
     found = {}
-    for record in get_cache(cache).list_cache_records():
+    with opened(cache) as kept:
+        records = kept.list_cache_records()
+    for record in records:
         path = pathlib.Path(record.uri)
         folder = f"{path.parent.name}/" if path.parent.name in ("notebooks", "solutions") else ""
         found[f"{folder}{path.stem}.md"] = float((record.data or {}).get("execution_seconds", 0.0))

@@ -33,7 +33,6 @@ import playgrounds
 import status
 import takeaway
 import yaml
-from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 
 from shardlab_authoring import executed
@@ -149,20 +148,21 @@ def expand(page: pathlib.Path, name: str, text: str) -> None:
 
 def reuse(cache: pathlib.Path, root: pathlib.Path = ROOT) -> list[str]:
     """Put the outputs of notebooks that the tests have run into the cache; the names of those that still hold."""
-    kept = get_cache(cache)
     used: list[str] = []
-    for path in sorted(path for folder in EXECUTED for path in (root / folder).glob("[0-9]*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
-        ran = notebook.metadata.pop("shardlab", {})
-        if ran.get("fingerprint") == executed.fingerprint(path.stem):
-            for cell in notebook.cells:  # what the book's own page of it has, for the cache compares
-                cell.metadata.pop("execution", None)
-                if path.parent.name == "solutions":
-                    cell.metadata.pop("nbgrader", None)
-            chapters.fold(notebook)
-            bundle = CacheBundleIn(notebook, path.relative_to(root).as_posix(), data={"execution_seconds": ran["seconds"]})
-            kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-            used.append(path.relative_to(root).as_posix())
+    with expected.opened(cache) as kept:
+        for path in sorted(path for folder in EXECUTED for path in (root / folder).glob("[0-9]*.ipynb")):
+            notebook = nbformat.read(path, as_version=4)
+            ran = notebook.metadata.pop("shardlab", {})
+            if ran.get("fingerprint") == executed.fingerprint(path.stem):
+                for cell in notebook.cells:  # what the book's own page of it has, for the cache compares
+                    cell.metadata.pop("execution", None)
+                    if path.parent.name == "solutions":
+                        cell.metadata.pop("nbgrader", None)
+                chapters.fold(notebook)
+                name = path.relative_to(root).as_posix()
+                bundle = CacheBundleIn(notebook, name, data={"execution_seconds": ran["seconds"]})
+                kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+                used.append(name)
     return used
 
 
@@ -170,13 +170,13 @@ def renew(cache: pathlib.Path) -> set[str]:
     """Forget the outputs of pages that depend on something which has changed since they were noted; their names."""
     noted = cache / NOTED
     before = json.loads(noted.read_text()) if noted.exists() else {}
-    kept = get_cache(cache)
     forgotten = set()
-    for record in kept.list_cache_records():
-        stem = pathlib.Path(record.uri).stem
-        if before.get(stem) != executed.fingerprint(stem):
-            kept.remove_cache(record.pk)
-            forgotten.add(stem)
+    with expected.opened(cache) as kept:
+        for record in kept.list_cache_records():
+            stem = pathlib.Path(record.uri).stem
+            if before.get(stem) != executed.fingerprint(stem):
+                kept.remove_cache(record.pk)
+                forgotten.add(stem)
     return forgotten
 
 
@@ -223,7 +223,8 @@ def bring(fresh: pathlib.Path, pages: pathlib.Path, forgotten: set[str]) -> list
 
 def note(cache: pathlib.Path) -> None:
     """Write down what the outputs in the cache depend on."""
-    stems = {pathlib.Path(record.uri).stem for record in get_cache(cache).list_cache_records()}
+    with expected.opened(cache) as kept:
+        stems = {pathlib.Path(record.uri).stem for record in kept.list_cache_records()}
     (cache / NOTED).write_text(json.dumps({stem: executed.fingerprint(stem) for stem in sorted(stems)}, indent=1) + "\n")
 
 

@@ -79,10 +79,9 @@ def devices(wrong: FloatArray, sizes: Mapping[str, int]) -> str:
     if wrong.all() or not sizes:
         return ""
     for axis, name in enumerate(sizes):
-        along = wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis))
-        if np.array_equal(
-            wrong, np.broadcast_to(np.expand_dims(along, [a for a in range(wrong.ndim) if a != axis]), wrong.shape)
-        ):
+        others = tuple(a for a in range(wrong.ndim) if a != axis)
+        along = wrong.any(axis=others)
+        if np.array_equal(wrong, np.broadcast_to(np.expand_dims(along, others), wrong.shape)):
             return f"{name}={','.join(map(str, np.flatnonzero(along)))}"
     places = ["(" + ", ".join(f"{name}={n}" for name, n in zip(sizes, at)) + ")" for at in np.argwhere(wrong)]
     return " ".join(places[:_MOST]) + f" and {len(places) - _MOST} more" * (len(places) > _MOST)

@@ -27,4 +27,5 @@ def largest(a: FloatArray, b: FloatArray, keep: int) -> FloatArray:
         both = np.broadcast_arrays(a, b)
         same = (both[0] == both[1]) | (np.isnan(both[0]) & np.isnan(both[1]))
         difference = np.where(wrong, np.where(same, 0, np.inf), difference)
-    return difference.max(axis=tuple(range(keep, difference.ndim)), initial=0)  # type: ignore[no-any-return]
+    found: FloatArray = difference.max(axis=tuple(range(keep, difference.ndim)), initial=0)
+    return found
