@@ -53,15 +53,15 @@ demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and
 SET_UP := bubblewrap chromium
 
 # Two sizes of one suite: `make test` runs the tests that are not marked `thorough`, `make test-all` those that are.
-test: $(SET_UP) $(EVERYTHING)  ## run the tests, some of every kind
+test: $(SET_UP) $(GPU) $(EVERYTHING)  ## run the tests, some of every kind
 	@$(call suite,test,$(SUITES))
 
 test-all: $(SET_UP) faketime gnumeric $(EVERYTHING)  ## run all other tests too, as before a release
 	@$(call suite,all,$(LONGEST) $(filter-out lint test-pages-% $(LONGEST),$(SUITES)) test-portable)
 
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
-# and notebooks have left in build/.
-SUITES := test-answers test-sandbox test-pages-0 test-pages-1 test-browsers test-helper test-lens test-attacks lint
+# and notebooks have left in build/, so these begin.
+SUITES := test-pages-0 test-pages-1 test-answers test-sandbox test-helper test-browsers test-lens test-attacks lint
 BROWSERS := tests/book tests/lab
 SANDBOX := tests/grader tests/test_course.py
 ATTACKS := tests/hostile tests/doors
@@ -312,7 +312,7 @@ $(EVERYTHING): pyproject.toml lens/pyproject.toml constraints.txt | $(PY)
 	@$(call install,$(EXTRAS)$(comma)book$(if $(TPU),$(comma)tpu))
 	@touch $(STUDENT) $(GRADER) $(INSTALLED) $(BOOK) $(TPU)
 
-# A download of 182 MB, while the first parts run that do not ask for it.
+# A download of 182 MB.
 $(VENV)/.gpu: $(EVERYTHING)
 	@echo "Installing XLA for GPU into $(VENV)"
 	@$$($(PY) -c 'from shardlens.compilers.cards import at_hand, command; print("true" if at_hand() else command())') >> $(VENV)/install.log 2>&1 || { tail -n 20 $(VENV)/install.log; exit 1; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 
@@ -10,14 +11,17 @@ import numpy as np
 from shardlab_judge.cases import Case, Input
 
 
+@functools.lru_cache(maxsize=64)
 def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
-    """Random arrays for a case, normal or whole numbers below 100; the same for the same seed."""
+    """Random arrays for a case, normal or whole numbers below 100; the same for the same seed, and not to be written to."""
     # By the case's key, so that a case has the same inputs wherever it stands; NumPy's generators take no text as a seed.
     rng = np.random.default_rng(random.Random(f"{seed}/{case.key}").getrandbits(64))
     arrays: list[np.ndarray] = []
     for given in case.inputs:
         drawn = _drawn(rng, given) if given.values is None else given.values(rng, given.shape, arrays)
         arrays.append(drawn.astype(given.dtype))
+    for x in arrays:
+        x.flags.writeable = False
     return tuple(arrays)
 
 

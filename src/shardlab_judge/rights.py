@@ -20,14 +20,19 @@ def rights(item: Item, observed: Observed) -> tuple[np.ndarray, ...]:
     They depend on the case and the inputs alone, so they are computed once for these, and are not to be written to.
     """
     if (on_mesh := getattr(item, "rights", None)) is not None:
-        return _once(_Asked(observed, on_mesh, given=False))
+        return computed(on_mesh, observed)
     oracle = getattr(item, "oracle", None)
-    return () if oracle is None else _once(_Asked(observed, oracle))
+    return () if oracle is None else returned(oracle, observed)
 
 
 def returned(function: Callable[..., Any], observed: Observed) -> tuple[np.ndarray, ...]:
-    """What a function of the global inputs returns, as a tuple."""
-    return _arrays(function(*map(wide, observed.inputs)))
+    """What a function of the global inputs returns, as a tuple; it is called once for a case and its inputs."""
+    return _once(_Asked(observed, function))
+
+
+def computed(function: Callable[[Observed], Any], observed: Observed) -> tuple[np.ndarray, ...]:
+    """The same of a function of what was observed that looks at nothing but the case and the inputs."""
+    return _once(_Asked(observed, function, given=False))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -51,9 +56,10 @@ class _Asked:
         return isinstance(other, _Asked) and self._key() == other._key()
 
 
-@functools.lru_cache(maxsize=32)
+@functools.lru_cache(maxsize=128)
 def _once(asked: _Asked) -> tuple[np.ndarray, ...]:
-    made = returned(asked.function, asked.observed) if asked.given else _arrays(asked.function(asked.observed))
+    observed = asked.observed
+    made = _arrays(asked.function(*map(wide, observed.inputs)) if asked.given else asked.function(observed))
     for x in made:
         x.flags.writeable = False
     return made

@@ -104,6 +104,7 @@ def module_of(function: Any, case: Case, name: str = "attend") -> bytes:
     return base64.b64decode(entry["module"])
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("name", WRONG)
 def test_the_first_stage_that_is_wrong(name: str) -> None:
     """The finding says the last value that is right, and the next one, which the program does not have."""
@@ -231,6 +232,7 @@ def in_rounds(where: str, wrong: int) -> Any:
     return answer
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("where", ["inside", "around", "alone"])
 def test_rounds_of_a_loop(where: str) -> None:
     """The finding says the round in which the values part."""

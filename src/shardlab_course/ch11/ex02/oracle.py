@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import re
@@ -28,6 +29,7 @@ def tied_slopes(x: np.ndarray, y: np.ndarray, e: np.ndarray, w: np.ndarray) -> A
     return first, second, inner
 
 
+@functools.cache
 def trained(
     *, uses: tuple[int, int] = (1, 1), steps: int = STEPS, corrected: bool = True, factor: float = 1.0, memory: bool = True
 ) -> Callable[..., Arrays]:

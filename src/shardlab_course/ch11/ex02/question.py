@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from shardlab_course.ch11.ex02 import oracle as of
-from shardlab_course.ch11.shared import LINE, PLANE, agrees, wide
+from shardlab_course.ch11.shared import LINE, PLANE, agrees
 from shardlab_course.shared.sent import sends_a_part
 from shardlab_judge.cases import Observed
 from shardlab_judge.items.program import ProgramItem
 from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValues
+from shardlab_judge.rights import returned
 
 TRAIN = (
     WrongProgram(
@@ -33,7 +34,7 @@ TRAIN = (
         1, when=lambda o: any((block != block).any() for shards in o.shards for _, _, block in shards)),
     WrongValues(
         "state-forgotten", "The state starts again from zero in every step. Keep it from one step to the next.",
-        2, when=lambda o: agrees(o, of.trained(memory=False)(*wide(o)), 1e-3)),
+        2, when=lambda o: agrees(o, returned(of.trained(memory=False), o), 1e-3)),
     WrongValues("one-step", "This is one step of five.", 1, like=of.trained(steps=1)),
     WrongValues(
         "gradients-summed",
@@ -65,7 +66,7 @@ TRAIN = (
 
 
 def _scaled(o: Observed, factor: float) -> bool:
-    return agrees(o, of.trained(factor=factor)(*wide(o)), 1e-3)
+    return agrees(o, returned(of.trained(factor=factor), o), 1e-3)
 
 
 QUESTION = Question(

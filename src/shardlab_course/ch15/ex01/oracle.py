@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import random
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import numpy as np
 from shardlab_course.ch15.shared import moved, softmax
 from shardlab_course.shared.agreement import Arrays, wide
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.rights import returned
 from shardlens import Axes, Spec
 
 PLANE, TALL = axes(data=4, model=2), axes(data=2, model=4)
@@ -109,6 +111,7 @@ def attention_slopes(attended: Arrays, back: np.ndarray) -> np.ndarray:
     return np.stack([dq, dk, np.einsum("bhqs,bqhk->bshk", share, back)])
 
 
+@functools.cache
 def trained(
     *, rate: float = RATE, keep: float = KEEP, times: float = 1.0, after: bool = False, shares: tuple[float, float] = (1, 1)
 ) -> Callable[..., Arrays]:
@@ -150,7 +153,7 @@ def steps(tokens: np.ndarray, *weights: np.ndarray) -> dict[str, np.ndarray]:
 
 def losses_like(o: Observed, oracle: Callable[..., Arrays]) -> bool:
     """Whether the five losses are those of another training."""
-    losses = oracle(o.inputs[0], *wide(o)[1:])[0]
+    losses = returned(oracle, o)[0]
     return all(block.shape == (STEPS,) and np.allclose(block, losses, rtol=2e-4) for _, _, block in o.shards[0])
 
 
@@ -236,7 +239,7 @@ def right_losses(o: Observed) -> bool:
 
 def right_first_loss(o: Observed) -> bool:
     """Whether the first of five losses is right, and others are not."""
-    right = trained()(o.inputs[0], *wide(o)[1:])[0]
+    right = returned(trained(), o)[0]
     return all(block.shape == (STEPS,) for _, _, block in o.shards[0]) and first_loss_is(o, right[0]) and not right_losses(o)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import re
@@ -12,6 +13,7 @@ import numpy as np
 from shardlab_course.ch16.shared import devices, drawn_mesh
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.rights import computed, returned
 from shardlab_judge.verdict import Finding
 from shardlens import Axes
 
@@ -164,21 +166,28 @@ def other_part_size(o: Observed) -> bool:
 
 def _numbered(o: Observed, size: int) -> bool:
     """Whether each token is its number within a part, and so many more for each part before it."""
-    first, *weights = o.inputs
-    part = weights[-1].shape[1] // devices(o)
-    wide = [each.astype(np.float64) for each in weights]
-    made = first[:, None]
-    for _ in range(STEPS):
-        place, own = np.divmod(logits(np.minimum(made, len(wide[0]) - 1), wide).argmax(-1), part)
-        made = np.concatenate([made, (own + place * size)[:, None]], axis=1)
-    return answered(o, made[:, 1:])
+    return answered(o, *computed(_numbering(size), o))
+
+
+@functools.cache
+def _numbering(size: int) -> Callable[[Observed], np.ndarray]:
+    def made(o: Observed) -> np.ndarray:
+        first, *weights = o.inputs
+        part = weights[-1].shape[1] // devices(o)
+        wide = [each.astype(np.float64) for each in weights]
+        tokens = first[:, None]
+        for _ in range(STEPS):
+            place, own = np.divmod(logits(np.minimum(tokens, len(wide[0]) - 1), wide).argmax(-1), part)
+            tokens = np.concatenate([tokens, (own + place * size)[:, None]], axis=1)
+        return tokens[:, 1:]
+
+    return made
 
 
 def one_late(o: Observed) -> bool:
     """Whether the tokens begin with the first one."""
-    first, *weights = o.inputs
-    right = decoded(first, *(each.astype(np.float64) for each in weights))
-    return answered(o, np.concatenate([first[:, None], right], axis=1)[:, :STEPS])
+    (right,) = returned(decoded, o)
+    return answered(o, np.concatenate([o.inputs[0][:, None], right], axis=1)[:, :STEPS])
 
 
 def weights_move(o: Observed) -> bool:

@@ -11,6 +11,7 @@ from shardlab_course.ch16.ex06.oracle import STEPS, norm, rotate
 from shardlab_course.ch16.shared import devices
 from shardlab_course.shared import rings
 from shardlab_judge.cases import Observed
+from shardlab_judge.rights import computed
 
 Combine = Callable[[np.ndarray], np.ndarray]
 
@@ -93,7 +94,7 @@ class Server:
 
 def served(*servers: Server) -> Callable[[Observed], bool]:
     """Whether every device has the tokens that one of these servers makes on it."""
-    return lambda o: any(rings.each(o, server.made(o).__getitem__) for server in servers)
+    return lambda o: any(rings.each(o, computed(server.made, o)[0].__getitem__) for server in servers)
 
 
 def _parts(array: np.ndarray, n: int, dimension: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from shardlab_course.shared.agreement import Arrays, agrees, wide
 from shardlab_course.shared.rings import devices
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.items.program import ProgramItem
+from shardlab_judge.rights import computed
 from shardlab_judge.verdict import Finding
 from shardlens import Axes, Collective, price
 
@@ -129,7 +130,7 @@ def scaled(loss: Callable[[int], float], gradients: Callable[[int], float]) -> S
     """The right loss and the right gradients, each times a function of the number of devices."""
 
     def step(o: Observed) -> Arrays:
-        value, *slopes = right(o)
+        value, *slopes = computed(right, o)
         return value * loss(devices(o)), *(g * gradients(devices(o)) for g in slopes)
 
     return step
@@ -137,12 +138,12 @@ def scaled(loss: Callable[[int], float], gradients: Callable[[int], float]) -> S
 
 def returned(step: Step) -> Callable[[Observed], bool]:
     """Whether the program returned this on every device."""
-    return lambda o: agrees(o, step(o), CLOSE)
+    return lambda o: agrees(o, computed(step, o), CLOSE)
 
 
 def own_parts(o: Observed) -> bool:
     """Whether gradients differ from device to device, and their sum over x is the right one or n times that."""
-    value, *slopes = right(o)
+    value, *slopes = computed(right, o)
     if len(o.shards) != 1 + len(slopes):
         return False
     n, total = devices(o), sum(1 for _ in o.shards[0])
