@@ -19,7 +19,7 @@ def hidden_inputs(case: Case, seed: int | None) -> tuple[np.ndarray, ...]:
     arrays: list[np.ndarray] = []
     for given in case.inputs:
         drawn = _drawn(rng, given) if given.values is None else given.values(rng, given.shape, arrays)
-        arrays.append(drawn.astype(given.dtype))
+        arrays.append(np.asarray(drawn).astype(given.dtype))  # a single number is drawn as a scalar
     for x in arrays:
         x.flags.writeable = False
     return tuple(arrays)
