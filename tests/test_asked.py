@@ -65,3 +65,21 @@ def test_what_is_collected(options: list[str], questions: set[str]) -> None:
     ran = subprocess.run([*command, "tests/test_answers.py"], cwd=ROOT, capture_output=True, text=True)
     answers = [line.partition("[")[2] for line in ran.stdout.splitlines() if "test_answer_gets_its_verdict[" in line]
     assert ran.returncode == 0 and {line.partition("-")[0] for line in answers} == questions, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_a_mark_for_rows_needs_rows(rows: bool, tmp_path: pathlib.Path) -> None:
+    """Of a table all rows but the first are thorough; where a test is no table, its mark is refused."""
+    table = '@pytest.mark.parametrize("row", [1, 2, 3])\n' if rows else ""
+    marked = f"import pytest\n\n@pytest.mark.thorough(after=1)\n{table}def test_it({'row' if rows else ''}):\n    pass\n"
+    (tmp_path / "test_rows.py").write_text(marked)
+    (tmp_path / "conftest.py").write_text("from sizes import pytest_itemcollected as pytest_itemcollected\n")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT / 'lens' / 'tests'}\nmarkers = thorough\n")
+    asked = [sys.executable, "-m", "pytest", "-q", "-m", "thorough", "-p", "no:cacheprovider", "."]
+    ran = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True)
+    said = ran.stdout + ran.stderr
+    assert (ran.returncode, "2 passed, 1 deselected" in said, "this test has no rows" in said) == (
+        0 if rows else 4,
+        rows,
+        not rows,
+    )

@@ -213,7 +213,6 @@ def test_what_finds_a_fault(
     assert (copy.home / FILE).read_text() == CODE
 
 
-@pytest.mark.thorough(after=1)
 def test_a_part_with_its_own_settings_is_run_by_itself(tree: Path, record: Record) -> None:
     """A test below `lens` finds a fault too, and is named as in the repository; a name of no test is no finding."""
     trial, far = Trial(copied(tree, tree / "build" / "copy"), Limits()), record.tests[FAR]

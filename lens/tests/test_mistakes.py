@@ -44,7 +44,6 @@ def test_a_buffer_donated_twice(name: str, rng: np.random.Generator) -> None:
     assert not [told for told in lens.inspect(f, shape, shape).warnings if "are one array" in told]
 
 
-@pytest.mark.thorough(after=3)
 def test_an_update_in_place_that_is_lost() -> None:
     """A Flax NNX step that returns the loss alone trains nothing under `jax.jit`; `nnx.jit` and returned state do."""
     import optax

@@ -61,7 +61,6 @@ def test_what_goes_between_slices(name: str) -> None:
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=3)
 def test_guards_of_the_network() -> None:
     """A limit over `dcn` holds what goes between slices, and nothing else; where nothing does it is no mistake."""
     w, x = args("part of one")
@@ -117,7 +116,6 @@ def test_names() -> None:
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=3)
 def test_a_chip_of_two_devices() -> None:
     """tpu7x:2x2x1 is eight devices; a program for them is compiled, and costs what one device's part of a chip says."""
     over = lens.target_mesh("tpu7x:2x2x1", {"x": 8})
@@ -128,7 +126,6 @@ def test_a_chip_of_two_devices() -> None:
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=1)
 def test_num_slices_is_the_same() -> None:
     """JAX's own keyword makes the same mesh and the same program; `why` takes it too."""
     mesh = lens.target_mesh("v5e:2x4", SIZES["part of one"], num_slices=2)
@@ -147,7 +144,7 @@ def test_no_such_slices(target: str | None, slices: int) -> None:
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=3)
+@pytest.mark.thorough
 def test_num_slices_is_the_same_for_all() -> None:
     """What compares, guards and tells of a program takes it too, and so do the facts of a lock file."""
     w, x = args("part of one")
@@ -163,7 +160,6 @@ def test_num_slices_is_the_same_for_all() -> None:
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=3)
 def test_num_slices_in_a_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,7 +31,7 @@ ARGS = (spec(OVER, (1024, 1024)), spec(OVER, (2**24, 1024), "x"))
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=2)
+@pytest.mark.thorough
 def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
     """The compiler's words, what is needed and what there is, the largest arrays; guards fail, and a record keeps it."""
     program = lens.inspect(wide, *ARGS, target=TARGET)
@@ -63,7 +63,6 @@ def step_example():
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=2)
 def test_the_command_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The report on stdout, one sentence on stderr, status 3; a lock file fails too."""
     monkeypatch.chdir(tmp_path)
@@ -78,7 +77,6 @@ def test_the_command_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str],
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=2)
 def test_what_fits_no_chip() -> None:
     """Where no chip has room, an error says what is needed, what there is, and what helps."""
     with pytest.raises(lens.LensError, match=r"(?s)\[does-not-fit\] Ran out of memory on HBM.*jax.checkpoint"):

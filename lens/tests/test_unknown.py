@@ -251,7 +251,6 @@ def test_a_kernel_that_sends(name: str) -> None:
 
 
 @needs_libtpu
-@pytest.mark.thorough(after=4)
 def test_limits_of_kernels() -> None:
     """A limit holds what is counted, and fails with the reason where nobody can count."""
     fits = assert_communicates(called(whole), *KERNEL_ARGS, at_most={"x": 4096}, target=TARGET)

@@ -137,7 +137,6 @@ def test_moves_exchange_dimensions() -> None:
     assert tried == [(("d", "m"), ()), (("d",), ()), (("m",), ("d",))]
 
 
-@pytest.mark.thorough(after=2)
 def test_layers_are_changed_together() -> None:
     """In an unrolled model the change is of a leaf in every layer, and its name has a star."""
     over = mesh(2, 4)
@@ -157,7 +156,6 @@ def test_layers_are_changed_together() -> None:
     assert best.program.price == lens.inspect(model, *args(("y", None))).price < found.program.price
 
 
-@pytest.mark.thorough(after=2)
 def test_operations_of_one_line_are_counted() -> None:
     """A constraint around an operation is one around all of its kind in the line, and says so."""
     over = mesh(2, 4)

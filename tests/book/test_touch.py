@@ -59,6 +59,7 @@ def touched(browser: Browser, pages: Path) -> Iterator[Callable[..., Page]]:
     assert faults == []
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_menus_open_under_a_finger(touched: Callable[..., Page], width: int) -> None:
     """Contents and "On this page" open and lead on; search opens its field; the mode changes, and no tooltip stays."""
@@ -80,6 +81,7 @@ def test_menus_open_under_a_finger(touched: Callable[..., Page], width: int) -> 
     assert page.locator(".tooltip").count() == 0
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_curtain_lifts(touched: Callable[..., Page], width: int) -> None:
     """What follows a prediction is out of reach until somebody answers all of it; then it stays open in this browser."""
@@ -188,6 +190,7 @@ def test_many_choices_are_asked_in_turn_on_a_phone(browser: Browser, tmp_path: P
         assert groups[0].locator("label").locator("visible=true").count() == shown[0]
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_switch_turns(touched: Callable[..., Page], width: int) -> None:
     """It shows what the line costs on the first screen, keeps its state in the address, and runs its numbers."""
@@ -235,6 +238,7 @@ def test_the_switch_says_what_the_compiler_does() -> None:
         assert sum(c.payload_bytes for c in sl.inspect(f, A, B).collectives) == gathered
 
 
+@pytest.mark.thorough(after=1)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_an_axis_is_dragged_to_what_it_cuts(touched: Callable[..., Page], width: int) -> None:
     """The picture follows the finger; taps and arrow keys do the same; a device shows its block; the address keeps it."""
@@ -288,6 +292,7 @@ def test_a_cut_is_what_jax_makes_of_it() -> None:
             assert held[device.id] == [list(s.indices(n)[:2]) for s, n in zip(due[device], cutting.SHAPE)]
 
 
+@pytest.mark.thorough(after=3)
 @pytest.mark.parametrize("name", [CHAPTER, "intro", "playground"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_text_twice_as_large_stays_inside(touched: Callable[..., Page], name: str, width: int) -> None:
@@ -424,6 +429,7 @@ HIDDEN = """() => [...document.querySelectorAll("article svg")].filter(svg => {
 }).map(svg => svg.outerHTML.slice(0, 120))"""
 
 
+@pytest.mark.thorough(after=2)
 @pytest.mark.parametrize("name", [CHAPTER, "intro", "playground"])
 @pytest.mark.parametrize("width", (390, 1280))
 def test_no_drawing_is_cut(touched: Callable[..., Page], name: str, width: int) -> None:
