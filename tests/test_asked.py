@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -74,12 +75,9 @@ def test_a_mark_for_rows_needs_rows(rows: bool, tmp_path: pathlib.Path) -> None:
     marked = f"import pytest\n\n@pytest.mark.thorough(after=1)\n{table}def test_it({'row' if rows else ''}):\n    pass\n"
     (tmp_path / "test_rows.py").write_text(marked)
     (tmp_path / "conftest.py").write_text("from sizes import pytest_itemcollected as pytest_itemcollected\n")
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT / 'lens' / 'tests'}\nmarkers = thorough\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = thorough\n")
     asked = [sys.executable, "-m", "pytest", "-q", "-m", "thorough", "-p", "no:cacheprovider", "."]
-    ran = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True)
-    said = ran.stdout + ran.stderr
-    assert (ran.returncode, "2 passed, 1 deselected" in said, "this test has no rows" in said) == (
-        0 if rows else 4,
-        rows,
-        not rows,
-    )
+    found = os.environ | {"PYTHONPATH": str(ROOT / "lens" / "tests")}
+    ran = subprocess.run(asked, cwd=tmp_path, env=found, capture_output=True, text=True)
+    assert ran.returncode == (0 if rows else pytest.ExitCode.USAGE_ERROR)
+    assert ("2 passed, 1 deselected" if rows else "this test has no rows") in ran.stdout + ran.stderr
