@@ -218,7 +218,7 @@ def student_sandbox(settings: Settings) -> Sandbox:
     mounts = [*interpreter(), Mount(package, "/student")]
     mounts += [Mount(INSIDE / name, f"/grader/{name}") for name in RUN]
     mounts += [Mount(package / "nothing", str(hidden)) for hidden in _beside(settings.site)]
-    environment = {"PYTHONPATH": "/student", **ONE_THREAD}
+    environment = {"PYTHONPATH": "/student", **ONE_THREAD, **compiled.QUICK}
     if (kept := compiled.folder(settings.cache)).is_dir():
         mounts.append(Mount(kept, compiled.INSIDE))
         environment |= compiled.READING
