@@ -52,11 +52,11 @@ demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and
 # Programs of the system. A part of the tests does not look for them again, since it would start behind others for that.
 SET_UP := bubblewrap chromium
 
-# Two sizes of one suite: `make test` runs the tests that are not marked `thorough`, `make test-all` those that are.
+# Two sizes of one suite: `make test` runs the tests that are not marked `thorough`, `make test-all` those that are, or a share.
 test: $(SET_UP) $(GPU) $(EVERYTHING)  ## run the tests, some of every kind
-	@$(call suite,test,$(SUITES))
+	@$(call suite,test,$(SUITES),SHARE=)
 
-test-all: $(SET_UP) faketime gnumeric $(EVERYTHING)  ## run all other tests too, as before a release
+test-all: $(SET_UP) faketime gnumeric $(EVERYTHING)  ## run all other tests too, as before a release (SHARE=2/3 for a share)
 	@$(call suite,all,$(LONGEST) $(filter-out lint test-pages-% $(LONGEST),$(SUITES)) test-portable)
 
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
@@ -68,7 +68,9 @@ ATTACKS := tests/hostile tests/doors
 SIZE ?= test
 MARKED := $(if $(filter all,$(SIZE)),thorough,not thorough) and not programs
 REPORTS := build/tests
-TEST = $(PY) -m pytest --durations=5 -m "$(MARKED)" --junit-xml=$(REPORTS)/$(SIZE)/$@.xml
+# $(call some,PLUGIN) are pytest's arguments for one size, and for a share of its tests where SHARE=2/3 asks for that.
+some = --durations=5 -m "$(MARKED)" $(if $(SHARE),-p $(1) --share $(SHARE))
+TEST = $(PY) -m pytest $(call some,lens.tests.share) --junit-xml=$(REPORTS)/$(SIZE)/$@.xml
 
 # Three parts share two cores, and OpenBLAS's idle threads would spin: for a third of the time of exercise 17.6's answers.
 $(SUITES): export OPENBLAS_NUM_THREADS = 1
@@ -85,8 +87,8 @@ LONGEST := test-answers test-sandbox test-helper
 define suite
 	echo "Running $(words $(2)) parts, three at a time; each is shown when it has ended"; \
 	started=$$(date +%s); rm -rf $(REPORTS)/$(1); \
-	$(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target $(addprefix --old-file=,$(SET_UP) faketime) SIZE=$(1) $(2); status=$$?; \
-	$(PY) tests/tally.py $(REPORTS)/$(1) $$started || status=1; exit $$status
+	$(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target $(addprefix --old-file=,$(SET_UP) faketime) SIZE=$(1) $(3) $(2); status=$$?; \
+	$(PY) tests/tally.py $(REPORTS)/$(1) $$started$(if $(3),, $(SHARE)) || status=1; exit $$status
 endef
 
 test-answers: $(EVERYTHING)
@@ -111,7 +113,7 @@ test-browsers: $(EVERYTHING) $(GPU) $(PYODIDE) $(LAB_SETTINGS) chromium $(if $(f
 
 # In an environment that has the lens alone: it knows nothing of the course.
 test-lens: $(VENV)-lens/.installed $(GPU)  ## run the lens's own tests, where nothing of the course is installed
-	@cd lens && ../$(VENV)-lens/bin/python -m pytest --durations=5 -m "$(MARKED)" --junit-xml=../$(REPORTS)/$(SIZE)/$@.xml
+	@cd lens && ../$(VENV)-lens/bin/python -m pytest $(call some,tests.share) --junit-xml=../$(REPORTS)/$(SIZE)/$@.xml
 
 $(VENV)-lens/.installed: lens/pyproject.toml constraints.txt | $(EVERYTHING)
 	@$(PY) -m venv --clear $(VENV)-lens

@@ -1,4 +1,4 @@
-"""The closing line of a suite that ran in parts: `python tests/tally.py FOLDER STARTED`, from pytest's own reports."""
+"""The closing line of a suite that ran in parts, from pytest's reports: `python tests/tally.py FOLDER STARTED [SHARE]`."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ def parts(folder: pathlib.Path) -> str:
     return ", ".join(f"{name} {seconds[name]} s" for name in sorted(seconds, key=lambda name: (-seconds[name], name)))
 
 
-def main(folder: pathlib.Path, started: float) -> int:
+def main(folder: pathlib.Path, started: float, share: str = "") -> int:
     """Say it; 1 if a test failed or none ran."""
     found = counted(folder)
     minutes, seconds = divmod(round(time.time() - started), 60)
-    print(f"make {'test-all' if folder.name == 'all' else folder.name} took {minutes} min {seconds} s")
+    command = ("test-all" if folder.name == "all" else folder.name) + (share and f" SHARE={share}")
+    print(f"make {command} took {minutes} min {seconds} s")
     print(", ".join(f"{found[word]} {word}" for word in ("passed", "failed", "skipped")))
     print(f"of its parts, three at a time: {parts(folder)}")
     return int(found["failed"] > 0 or not found["passed"])
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1]), float(sys.argv[2])))
+    sys.exit(main(pathlib.Path(sys.argv[1]), float(sys.argv[2]), *sys.argv[3:]))

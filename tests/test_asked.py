@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 
 import pytest
 
 import asked
+import share
 
 ROOT = pathlib.Path(__file__).parents[1]
 KEYWORDS = {
@@ -81,3 +84,51 @@ def test_a_mark_for_rows_needs_rows(rows: bool, tmp_path: pathlib.Path) -> None:
     ran = subprocess.run(asked, cwd=tmp_path, env=found, capture_output=True, text=True)
     assert ran.returncode == (0 if rows else pytest.ExitCode.USAGE_ERROR)
     assert ("2 passed, 1 deselected" if rows else "this test has no rows") in ran.stdout + ran.stderr
+
+
+SHARES = {
+    "tests/a.py::test_one": "tests/a.py",
+    "tests/a.py::TestTwo::test_two": "tests/a.py",
+    "tests/a.py::test_it[9-light]": "tests/a.py[9-light]",
+    "tests/a.py::test_other[9-light]": "tests/a.py[9-light]",
+    "tests/a.py::test_it[12.10-reference]": "tests/a.py12.10",
+    "tests/a.py::test_it[12.10-mean[0]]": "tests/a.py12.10",
+}
+
+
+@pytest.mark.parametrize("nodeid", SHARES)
+def test_what_stays_in_one_share(nodeid: str) -> None:
+    """A module's tests, and of its tables the rows of one exercise or parameter."""
+    assert share.together(nodeid) == SHARES[nodeid]
+
+
+def of(asked_for: str, items: list[types.SimpleNamespace]) -> tuple[list[str], list[str]]:
+    """The ids of the tests that a share has, and of those that it deselects."""
+    items, others = [*items], list[types.SimpleNamespace]()
+    hook = types.SimpleNamespace(pytest_deselected=lambda items: others.extend(items))
+    share.pytest_collection_modifyitems(types.SimpleNamespace(getoption=lambda name: asked_for, hook=hook), items)
+    return [item.nodeid for item in items], [item.nodeid for item in others]
+
+
+def test_shares_are_everything_once() -> None:
+    """Three shares of a module's rows are disjoint, in order, all its rows, and none is empty."""
+    rows = [f"tests/test_rows.py::test_it[{row}]" for row in range(30)]
+    items = [types.SimpleNamespace(nodeid=row) for row in rows]
+    shares = [of(f"{number}/3", items) for number in (1, 2, 3)]
+    assert sorted(itertools.chain(*(mine for mine, _ in shares))) == sorted(rows)
+    for mine, others in shares:
+        assert mine and mine == [row for row in rows if row in mine] and sorted(mine + others) == sorted(rows)
+    for none in ("0/3", "4/3", "a third", "1/0"):
+        with pytest.raises(pytest.UsageError, match="there is no such share"):
+            of(none, items)
+
+
+@pytest.mark.parametrize(("target", "share"), [("test", ""), ("test-all", "2/3")])
+def test_make_test_has_no_shares(target: str, share: str, tmp_path: pathlib.Path) -> None:
+    """Whatever the environment says; `make test-all` hands on what it is asked for."""
+    line = ["make", "--dry-run", "--no-print-directory", target]
+    said = subprocess.run(line, cwd=ROOT, env=os.environ | {"SHARE": "2/3"}, capture_output=True, text=True).stdout
+    (suite,) = (line for line in said.splitlines() if " parts, three at a time" in line)
+    assert (" SHARE= " in suite) == (not share) and suite.endswith(
+        f"$started{share and ' ' + share} || status=1; exit $status"
+    )

@@ -201,7 +201,10 @@ def test_every_lane_has_its_job() -> None:
     job = parsed(WORKFLOWS["tests"])["jobs"]["lane"]
     pythons = job["strategy"]["matrix"]["python"]
     assert [lanes.jax_of(ROOT, f"{python}.0") for python in pythons] == lanes.known(ROOT)
-    assert job["container"]["image"] == "python:${{ matrix.python }}-bookworm" and job["env"] == {"OTHER_PYTHON": ""}
+    assert job["container"]["image"] == "python:${{ matrix.python }}-bookworm" and job["env"] == {
+        "OTHER_PYTHON": "",
+        "SHARE": "",
+    }
 
 
 def images() -> dict[str, str]:
