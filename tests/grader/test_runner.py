@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import pytest
 
 import shardlens
@@ -349,6 +350,14 @@ def test_compiled_programs_are_ours(stand_in: pathlib.Path, tmp_path: pathlib.Pa
     cells += [Cell("assert open(f'{place}/entry').read() == '1' and os.listdir(place) == ['entry']")]
     _, recording = left_behind(Job("", tuple(cells), {}, settings), run_script)
     assert [(error.cell, error.message[:36]) for error in recording.errors] == [(1, "[Errno 30] Read-only file system: '/")]
+
+
+def test_a_students_run_compiles_quickly(ran: Run) -> None:
+    """By JAX's own switch, and by XLA's flag where the JAX is one that knows it: this one starts with both."""
+    flag = "--xla_cpu_use_fusion_emitters=false" if jax.__version_info__ < (0, 11) else ""
+    asked = f"assert os.environ['JAX_DISABLE_MOST_OPTIMIZATIONS'] == '1' and os.environ.get('XLA_FLAGS', '') == {flag!r}"
+    _, recording = ran("import os", asked)
+    assert recording.errors == ()
 
 
 def test_without_a_sandbox(ran: Run, stand_in: pathlib.Path, tmp_path: pathlib.Path) -> None:
