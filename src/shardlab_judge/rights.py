@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlab_judge.cases import Observed
+from shardlab_judge.cases import Case, Observed
 from shardlab_judge.inputs import wide
 from shardlab_judge.question import Item
 
@@ -27,27 +27,28 @@ def rights(item: Item, observed: Observed) -> tuple[np.ndarray, ...]:
 
 def returned(function: Callable[..., Any], observed: Observed) -> tuple[np.ndarray, ...]:
     """What a function of the global inputs returns, as a tuple; it is called once for a case and its inputs."""
-    return _once(_Asked(observed, function))
+    return _once(_Asked(function, observed.case, observed.inputs))
 
 
 def computed(function: Callable[[Observed], Any], observed: Observed) -> tuple[np.ndarray, ...]:
-    """The same of a function of what was observed that looks at nothing but the case and the inputs."""
-    return _once(_Asked(observed, function, given=False))
+    """The same of a function of what was observed; of that it gets nothing but the case and the inputs."""
+    return _once(_Asked(function, observed.case, observed.inputs, given=False))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Asked:
-    """A function, and what it is asked about: the global inputs where these are `given`, or all that was observed.
+    """A function, and what it gets: the inputs, global ones, where these are `given`, or an `Observed` of case and inputs.
 
     Two are equal where case and arrays are the same: these are kept with it, so their places in memory are names.
     """
 
-    observed: Observed
     function: Callable[..., Any]
+    case: Case
+    inputs: tuple[np.ndarray, ...]
     given: bool = True
 
     def _key(self) -> tuple[Any, ...]:
-        return self.function, self.observed.case, *map(id, self.observed.inputs)
+        return self.function, self.given, self.case, *map(id, self.inputs)
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -58,8 +59,8 @@ class _Asked:
 
 @functools.lru_cache(maxsize=128)
 def _once(asked: _Asked) -> tuple[np.ndarray, ...]:
-    observed = asked.observed
-    made = _arrays(asked.function(*map(wide, observed.inputs)) if asked.given else asked.function(observed))
+    given = map(wide, asked.inputs) if asked.given else [Observed(asked.case, asked.inputs)]
+    made = _arrays(asked.function(*given))
     for x in made:
         x.flags.writeable = False
     return made
