@@ -75,10 +75,9 @@ TEST = $(PY) -m pytest $(call some,lens.tests.share) --junit-xml=$(REPORTS)/$(SI
 # Three parts share two cores, and OpenBLAS's idle threads would spin: for a third of the time of exercise 17.6's answers.
 $(SUITES): export OPENBLAS_NUM_THREADS = 1
 
-# LLVM's work comes after all of XLA's own passes, and no test looks at it: left out, compiling costs a quarter of what it does
-# otherwise. tests/judge/test_quick.py holds that programs stay the same. JAX 0.12 refuses the flag, which it does not know.
+# LLVM's work comes after all of XLA's own passes, and no test looks at it. tests/judge/test_quick.py holds that programs are the
+# same without it. XLA's flag against fusion emitters would save as much again, but then other temporaries are planned.
 $(SUITES): export JAX_DISABLE_MOST_OPTIMIZATIONS = 1
-$(SUITES): export XLA_FLAGS = $(if $(wildcard $(VENV)/lib/*/site-packages/jaxlib-0.10.*),--xla_cpu_use_fusion_emitters=false)
 
 # Of the thorough tests: none of these is to be left alone at the end, with a core that has nothing to do.
 LONGEST := test-answers test-sandbox test-helper

@@ -18,8 +18,8 @@ from shardlens import Axes, Placement, lapack, own_lines, placed_of, read_progra
 
 QUICK: dict[str, str | int] = {"xla_backend_optimization_level": "0", "xla_cpu_parallel_codegen_split_count": 1}
 """Compiling costs a quarter of what it does otherwise, and collectives, sizes and their order are the same: LLVM's level and
-its number of pieces come after all of XLA's own passes, and fusion emitters only decide how elementwise loops are written.
-What runs here is small."""
+its number of pieces come after all of XLA's own passes. Without fusion emitters other loops are fused, and other temporaries
+planned, which no verdict reads. What runs here is small."""
 if jax.__version_info__ < (0, 11):  # JAX 0.12 refuses an option that it does not know
     QUICK["xla_cpu_use_fusion_emitters"] = False
 BARRIERS: dict[str, str | int] = QUICK | {"xla_disable_hlo_passes": "cse_barrier_expander"}
