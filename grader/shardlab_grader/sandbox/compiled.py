@@ -25,8 +25,7 @@ READING = {
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "1e9",
 }
 QUICK = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
-"""LLVM optimises nothing, which leaves XLA's programs as they are. Its work is most of a cell's time, and what cells compute is
-small."""
+"""LLVM optimises nothing, which leaves programs as they are: it takes most of a cell's time, and cells are small."""
 FILLING = READING | {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
 ENTRY_BYTES = 16 * 2**20
 
