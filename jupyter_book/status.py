@@ -103,17 +103,26 @@ def strength(found: Mapping[str, Any] | None) -> str:
     if found is None:
         return "Not run for this copy of the book: `make test-strength`."
     rooms = found["rooms"]
-    ends = [*next(iter(rooms.values()))]
-    total = {end: sum(counts[end] for counts in rooms.values()) for end in ends}
+    ends = [*next(iter(rooms.values()))["ends"]]
+    total = {end: sum(room["ends"][end] for room in rooms.values()) for end in ends}
     quick = sum(total[end] for end in FOUND)
     about = (
-        f"{_versions(found['versions'])}, on {found['date']}: {sum(total.values())} faults. "
-        f"Of the {quick + total['make test-all']} that the whole suite finds, `make test` finds {quick}."
+        f"{sum(total.values())} faults. Each was tried on lint, on types, and on the parts of the suite that its room's row "
+        f"names. Of the {quick + total['make test-all']} that were found, `make test` finds {quick}."
     )
-    if found["parts"]:
-        about += f" Only lint, types and these parts of the suite were tried: {', '.join(found['parts'])}."
-    rows = [_row(room, *(f"{counts[end]}" for end in ends)) for room, counts in [*rooms.items(), ("all", total)]]
-    return "\n".join([about, "", _row("room", *ends), "|:--" + "|--:" * len(ends) + "|", *rows])
+    rows = [
+        _row(
+            name,
+            *(f"{room['ends'][end]}" for end in ends),
+            ", ".join(room["parts"]) or "all",
+            _versions(room["versions"]),
+            room["date"],
+        )
+        for name, room in rooms.items()
+    ]
+    heads = _row("room", *ends, "parts", "versions", "tried")
+    rows.append(_row("all", *(f"{total[end]}" for end in ends), "", "", ""))
+    return "\n".join([about, "", heads, "|:--" + "|--:" * len(ends) + "|:--" * 3 + "|", *rows])
 
 
 def prose(found: Mapping[str, Any] | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import random
 import subprocess
 import sys
@@ -267,6 +268,24 @@ def test_the_table(tmp_path: Path) -> None:
     src/room/prices.py:11, price: nothing finds it; 3 of 3 tests that come near were run
     -a
     +b""")
+
+
+def test_figures_of_other_rooms_stay(tmp_path: Path) -> None:
+    """A later run replaces its own rooms alone."""
+    path, ends = tmp_path / "strength.json", {fault(): QUICK, fault(file="grader/other/a.py"): NOTHING}
+    table.keep(ends, 1, {"jax": "0.10"}, path=path)
+    table.keep({fault(file="grader/another/a.py"): LINT, fault(): TYPES}, 2, {"jax": "0.12"}, ["quick-lab"], path)
+    kept = json.loads(path.read_text())["rooms"]
+    assert [(name, room["seed"], room["versions"]["jax"], room["parts"]) for name, room in kept.items()] == [
+        ("another", 2, "0.12", ["quick-lab"]),
+        ("other", 1, "0.10", []),
+        ("room", 2, "0.12", ["quick-lab"]),
+    ]
+    assert [{end: count for end, count in room["ends"].items() if count} for room in kept.values()] == [
+        {LINT: 1},
+        {NOTHING: 1},
+        {TYPES: 1},
+    ]
 
 
 def test_named_faults_have_reasons() -> None:

@@ -64,13 +64,20 @@ def _missed(fault: Fault, outcome: Outcome) -> str:
     return f"\n{fault.file}:{fault.line}, {fault.function or 'top of the module'}: {found}; {tests}\n{fault.diff}"
 
 
-def keep(ends: Mapping[Fault, str], seed: int, versions: Mapping[str, str], parts: Sequence[str] = ()) -> None:
-    """Write the figures that the status page shows; `parts` are those of the suite that were tried, if not all were."""
-    told: dict[str, Any] = {
+def keep(
+    ends: Mapping[Fault, str], seed: int, versions: Mapping[str, str], parts: Sequence[str] = (), path: Path = FIGURES
+) -> None:
+    """Write the figures that the status page shows; rooms that were not tried this time keep theirs.
+
+    Args:
+        parts: those of the suite that were tried, if not all were.
+    """
+    before = json.loads(path.read_text())["rooms"] if path.exists() else {}
+    about: dict[str, Any] = {
         "date": datetime.date.today().isoformat(),
         "versions": versions,
         "seed": seed,
         "parts": [*parts],
-        "rooms": figures(ends),
     }
-    FIGURES.write_text(json.dumps(told, indent=1) + "\n")
+    rooms = before | {room: about | {"ends": counts} for room, counts in figures(ends).items()}
+    path.write_text(json.dumps({"rooms": dict(sorted(rooms.items()))}, indent=1) + "\n")
