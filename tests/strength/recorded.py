@@ -8,14 +8,20 @@ from pathlib import Path
 from strength.copies import PYTHON, Copy
 from strength.recording import FOLDER, HOME
 
+ANSWERS = "tests/test_answers.py"
+"""A part by itself, since it takes longer than all other modules together."""
+
 
 def parts(root: Path) -> Mapping[str, Sequence[str]]:
     """What pytest is asked for, by the name of a part: `make test`'s modules and folders, then the thorough ones."""
     modules = sorted(str(path.relative_to(root)) for path in (root / "tests").glob("test_*.py"))
     folders = sorted({path.parent.name for path in (root / "tests").glob("*/test_*.py")})
-    found = {"lens": ["lens/tests"], "modules": modules, **{name: [f"tests/{name}"] for name in folders}}
+    answers = [module for module in modules if module == ANSWERS]
+    found = {"lens": ["lens/tests"], "answers": answers, "modules": [module for module in modules if module != ANSWERS]}
+    found |= {name: [f"tests/{name}"] for name in folders}
     sizes = {"quick": "not thorough and not programs", "thorough": "thorough and not programs"}
-    return {f"{size}-{name}": ["-m", marked, *asked] for size, marked in sizes.items() for name, asked in found.items()}
+    named = [(name, asked) for name, asked in found.items() if asked]
+    return {f"{size}-{name}": ["-m", marked, *asked] for size, marked in sizes.items() for name, asked in named}
 
 
 def record(copy: Copy, folder: Path, asked: Sequence[str]) -> None:
