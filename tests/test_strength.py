@@ -229,6 +229,19 @@ def test_a_command_that_does_not_end_is_ended(tmp_path: Path) -> None:
     assert Copy(tmp_path / "home").run([sys.executable, "-c", "import time; time.sleep(60)"], 1) is None
 
 
+def test_each_file_of_tests_is_in_one_part_of_each_size() -> None:
+    """The answers' tests are a part by themselves."""
+    root = Path(recording.__file__).parents[2]
+    files = sorted((root / "tests").glob("test_*.py")) + sorted((root / "tests").glob("*/test_*.py"))
+    for size in ("quick", "thorough"):
+        asked = {name: paths[2:] for name, paths in recorded.parts(root).items() if name.startswith(size)}
+        assert asked[f"{size}-answers"] == ["tests/test_answers.py"]
+        for file in files:
+            assert (
+                sum((file == root / one) or (root / one in file.parents) for paths in asked.values() for one in paths) == 1
+            )
+
+
 def test_lots_double_until_the_limit() -> None:
     """Cheap tests first, what they share counted once in a lot; one at least, and no more than the whole limit."""
     tests = [TimedTest(f"{i}", 1.0, [("fixture", 2.0)], False, False) for i in range(20)]

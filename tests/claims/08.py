@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -54,6 +57,32 @@ def differ(array):
     """Elements in which each copy is unlike the first one."""
     first, *others = [np.asarray(shard.data) for shard in array.addressable_shards]
     return [int((first != other).sum()) for other in others]
+
+
+EXCHANGED = """
+import jax
+jax.config.update("jax_num_cpu_devices", 4)
+mesh = jax.make_mesh((4,), ("x",), (jax.sharding.AxisType.Auto,))
+x = jax.numpy.arange(64.0).reshape(4, 16)
+for split, concat in (1, 0), (-1, 0), (1, -1), (1, -2):
+    body = lambda block: jax.lax.all_to_all(block, "x", split, concat, tiled=True)
+    exchange = jax.jit(jax.shard_map(body, mesh=mesh, in_specs=jax.P("x"), out_specs=jax.P("x")))
+    try:
+        print(exchange(x).tolist(), flush=True)
+    except Exception:
+        print(None, flush=True)
+"""
+
+
+@claim("In JAX 0.10 a negative one raises an error, or even ends Python itself")
+def negative_axes():
+    """In a process of its own; a newer JAX reads them as NumPy does."""
+    ran = subprocess.run([sys.executable, "-c", EXCHANGED], capture_output=True, text=True)
+    right, *others = ran.stdout.splitlines()
+    if jax.__version_info__ < (0, 11):
+        assert ran.returncode != 0 and others == ["None"] * 2
+    else:
+        assert ran.returncode == 0 and [found == right for found in others] == [True, False, True]
 
 
 @claim(
