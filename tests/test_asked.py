@@ -124,7 +124,7 @@ def test_shares_are_everything_once() -> None:
 
 
 @pytest.mark.parametrize(("target", "share"), [("test", ""), ("test-all", "2/3")])
-def test_make_test_has_no_shares(target: str, share: str, tmp_path: pathlib.Path) -> None:
+def test_make_test_has_no_shares(target: str, share: str) -> None:
     """Whatever the environment says; `make test-all` hands on what it is asked for."""
     line = ["make", "--dry-run", "--no-print-directory", target]
     # A make that runs this test hands on its own command line's variables, which weigh more than the environment's.
