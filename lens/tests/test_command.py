@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import shardlens
 from shardlens import doctor
 from shardlens.arguments import mesh_axes, read_arguments
+from shardlens.command import _parser
 from shardlens.command import lens_command as main
 from shardlens.compilers import cards, topology
 from shardlens.errors import LensError
@@ -356,6 +358,23 @@ def test_a_reader_may_stop(words: list[str]) -> None:
         assert ran.stdout is not None and ran.stderr is not None
         ran.stdout.close()
         assert ran.stderr.read() == ""
+
+
+def test_every_argument_has_a_help() -> None:
+    """Each command and each of its arguments, in words that speak only of what the command has."""
+    commands = next(one for one in _parser()._actions if isinstance(one.choices, dict)).choices
+    for name, command in commands.items():
+        said = {one.dest: one.help or "" for one in command._actions}
+        assert command.description and all(said.values()), (name, said)
+        named = {word for text in said.values() for word in re.findall(r"--[a-z-]+", text)}
+        assert named <= set(command._option_string_actions), (name, named)
+
+
+def test_no_number_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    """A chip takes one line of 80 characters."""
+    assert main(["chip"]) == 0
+    names, rows = [chip.name for chip in shardlens.CHIPS], [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows if len(row) == 9 and row[0] in names] == names
 
 
 def test_version_and_help() -> None:

@@ -342,6 +342,16 @@ def test_table() -> None:
     assert "832  ██████████" in console.export_text()
 
 
+@pytest.mark.parametrize(("rounds", "left"), [(1, "group  payload bytes"), (48, "group     total bytes")])
+def test_what_a_narrow_terminal_shows(rounds: int, left: str) -> None:
+    """No number is broken: what can be spared is left out, and the price stays."""
+    c = lens.Collective("all-reduce", (6400, 51200), "f32", 2**30, 2**30, ("model",), 8, (), rounds, source="t.py:5")
+    head, row, *_, last = str(lens.collectives_table([c], (), width=80)).splitlines()
+    assert left in head and "times" not in head and last == "t.py:5: 1 all-reduce"
+    assert row.split() == ["all-reduce", "f32[6400,51200]", "model", "8", f"{rounds * 2**30:,}", f"{rounds * 2**31:,}"]
+    assert "times" in str(lens.collectives_table([c], (), width=120)).splitlines()[0]
+
+
 def test_no_collectives_is_said() -> None:
     """Nothing to show is said in words."""
     alone, apart = inspect(jnp.sin, np.zeros(3, "float32")), inspect(jnp.sin, spec(MESH, (16, 24), "x"))

@@ -6,6 +6,7 @@ import importlib.util
 import io
 import math
 import re
+import sysconfig
 from collections.abc import Callable
 from typing import Any
 
@@ -301,6 +302,7 @@ FRAMES = {
     "not a package": (["/venv/lib/python3.11/site-packages/flax/linear.py", "/me/b.py"], "b.py:2"),
     "not ours": ([lens.__file__, "/me/b.py"], "b.py:2"),
     "not Python's": ([re.__file__, "/me/b.py"], "b.py:2"),
+    "not what starts a command": ([f"{sysconfig.get_path('scripts')}/pytest", "/me/b.py"], "b.py:2"),
     "nothing else": (["/x/site-packages/flax/linear.py"], "linear.py:1"),
     "a cell": (["/tmp/ipykernel_77/123.py"], "cell:1"),
     "nothing": ([], ""),

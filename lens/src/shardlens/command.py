@@ -313,11 +313,12 @@ def _parser() -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=told, description=told, epilog="examples:\n" + examples, formatter_class=raw)
         made.set_defaults(run=run, no_cache=False)
         for each in functions:
-            made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (each == "A"))
+            made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (name == "diff"))
         if functions:
             made.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
-            said = "axes and sizes, like x=2,y=4; with --target and without --args, the sizes on the target"
-            made.add_argument("--mesh", default="", help=said)
+            resized = {"compare": "; without --args, the sizes on the targets", "diverge": ""}
+            said = resized.get(name, "; with --target and without --args, the sizes on the target")
+            made.add_argument("--mesh", default="", help="axes and sizes, like x=2,y=4" + said)
         return made
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -328,7 +329,8 @@ def _parser() -> argparse.ArgumentParser:
 
     _inspect_options(target(command("inspect", inspect_command, "print what the compiler makes of a function")))
     target(command("why", why_command, "print why a function communicates, line by line"))
-    target(command("cost", cost_command, "print a function's time by the model of a chip")).add_argument("chip")
+    cost = target(command("cost", cost_command, "print a function's time by the model of a chip"))
+    cost.add_argument("chip", help="v5e, H100, or another that `shardlens chip` lists")
     compare = command("compare", compare_command, "print what several compilers make of a function, side by side")
     told = "targets separated by commas, like here,v5e:2x4"
     compare.add_argument("--targets", type=lambda text: text.split(","), default=["here", "v5e:2x4"], help=told)

@@ -15,6 +15,9 @@ from typing import Any
 
 _OURS = str(Path(__file__).parent)
 _STANDARD = sysconfig.get_path("stdlib")
+_SCHEMES = (sysconfig.get_preferred_scheme("prefix"), sysconfig.get_preferred_scheme("user"))
+_SCRIPTS = tuple(sysconfig.get_path("scripts", scheme) + os.sep for scheme in _SCHEMES)
+"""Where an installer puts the scripts that start a package's commands: `shardlens`, `pytest`."""
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]|^<frozen")
 _CELL = re.compile(r"ipykernel_\d+[/\\]|^<ipython-input")
 
@@ -72,13 +75,13 @@ def told(line: Line, most: int = 160) -> str:
 
 
 def is_users(file: str) -> bool:
-    """Whether a file is in no installed package, not of Python's library, and of no package that hides.
+    """Whether a file is in no installed package, starts none, is not of Python's library, and of no package that hides.
 
     Example:
         >>> is_users("/home/me/model.py"), is_users("/venv/lib/site-packages/flax/linear.py")
         (True, False)
     """
-    return not _INSTALLED.search(file) and not file.startswith((_OURS, _STANDARD, *_hidden(len(sys.modules))))
+    return not _INSTALLED.search(file) and not file.startswith((_OURS, _STANDARD, *_SCRIPTS, *_hidden(len(sys.modules))))
 
 
 @functools.lru_cache(maxsize=1)

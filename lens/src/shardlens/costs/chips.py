@@ -185,15 +185,19 @@ TARGETS = {c.target: c for c in CHIPS if c.target}
 
 
 def chips_table() -> Table:
-    """All chips side by side."""
+    """All chips side by side, in units in which a line of a terminal holds a chip."""
     dtypes = tuple(dict.fromkeys(dtype for c in CHIPS for dtype in c.peak))
-    fields = ("hbm_bandwidth", "hbm_bytes", "link_bandwidth", "torus_axes", "pod")
-    heads = ("HBM bytes/s", "HBM bytes", "link bytes/s, one way", "torus axes", "largest slice")
-    columns = ("chip", *(f"{dtype} ops/s" for dtype in dtypes), *heads)
-    rows = tuple((c.name, *(_peak(c, dtype) for dtype in dtypes), *(_number(getattr(c, f)) for f in fields)) for c in CHIPS)
+    heads = ("HBM GB/s", "HBM GB", "link GB/s, one way", "torus axes", "largest slice")
+    columns = ("chip", *(f"{dtype} Tops/s" for dtype in dtypes), *heads)
+    rows = tuple((c.name, *(_peak(c, dtype) for dtype in dtypes), *_sizes(c)) for c in CHIPS)
     sources = sorted({source for c in CHIPS for _, source in c.sources})
     return Table(columns, ("left", *("right" for _ in columns[1:])), rows, tuple(sources))
 
 
 def _peak(c: Chip, dtype: str) -> str:
-    return _number(c.peak[dtype]) if dtype in c.peak else "-"
+    return f"{c.peak[dtype] / 1e12:,g}" if dtype in c.peak else "-"
+
+
+def _sizes(c: Chip) -> tuple[str, ...]:
+    giga = (f"{value / 1e9:,.4g}" for value in (c.hbm_bandwidth, c.hbm_bytes, c.link_bandwidth))
+    return *giga, _number(c.torus_axes), _number(c.pod)

@@ -23,7 +23,8 @@ def collectives_table(
 ) -> Table:
     """A row for each collective, bars as long as their prices, and lines below.
 
-    Where it would be wider than `width`, lines of Python stand below, and where that does not help there are no bars.
+    Where it would be wider than `width`, lines of Python stand below; where that does not help there are no bars; and where
+    that does not either, payloads and rounds are left out, or, if there is one round only, rounds and totals.
 
     Example:
         >>> gather = lens.Collective("all-gather", (8,), "f32", 32, 8, ("x",), 4)
@@ -38,9 +39,19 @@ def collectives_table(
         return table
     places = collections.Counter((c.source, c.kind) for c in found if c.source)
     below = (f"{source}: {count} {kind}" for (source, kind), count in places.items())
-    columns, sides, *narrow = (cells[:-5] + cells[-4:] for cells in (COLUMNS, SIDES, *rows))
-    table = dataclasses.replace(table, columns=columns, sides=sides, rows=tuple(narrow), lines=(*lines, *below))
-    return table if table.width <= width else dataclasses.replace(table, bars=())
+    table = dataclasses.replace(_without(table, ("line",)), lines=(*lines, *below))
+    if table.width <= width:
+        return table
+    table = dataclasses.replace(table, bars=())
+    spare = ("times", "total bytes") if all(c.executions == 1 for c in found) else ("payload bytes", "times")
+    return table if table.width <= width else _without(table, spare)
+
+
+def _without(table: Table, names: tuple[str, ...]) -> Table:
+    """The table with fewer columns."""
+    kept = [n for n, column in enumerate(table.columns) if column not in names]
+    columns, sides, *rows = (tuple(cells[n] for n in kept) for cells in (table.columns, table.sides, *table.rows))
+    return dataclasses.replace(table, columns=columns, sides=sides, rows=tuple(rows))
 
 
 def summary(found: Sequence[Collective], where: str = "") -> list[str]:
