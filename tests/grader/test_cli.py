@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import pathlib
 import shutil
+from collections.abc import Iterator
 
+import click
 import jupytext
 import jupytext.cli
 import nbgrader.api
@@ -246,6 +248,19 @@ def test_exit_statuses_are_documented(arguments: list[str]) -> None:
     for status, meaning in statuses.MEANINGS.items():
         assert f"{status:>3}  {meaning.replace('`', '')}" in said
         assert f"| {status} | {meaning} |" in guide
+
+
+def commands(group: click.Group) -> Iterator[click.Command]:
+    """All commands below a group."""
+    for command in group.commands.values():
+        yield from commands(command) if isinstance(command, click.Group) else (command,)
+
+
+@pytest.mark.parametrize("command", [*commands(cli.main)], ids=lambda command: command.callback.__name__)
+def test_every_option_has_a_help(command: click.Command) -> None:
+    """So has the command."""
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    assert command.help and all(one.help for one in options), [one.name for one in options if not one.help]
 
 
 @pytest.mark.thorough

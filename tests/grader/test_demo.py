@@ -8,6 +8,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
+from rich.status import Status
 
 from shardlab_grader.cli import main
 from shardlab_grader.demo import sampling
@@ -65,8 +66,12 @@ def asked_about_own_work(course: pathlib.Path) -> None:
 
 def sheets(course: pathlib.Path, name: str, *options: str) -> dict[str, str]:
     """What a viva writes into a folder, by name."""
-    ran = CliRunner().invoke(main, ["viva", "09", "--course", str(course), "--names", "--to", str(course / name), *options])
+    words, told = ["viva", "09", "--course", str(course), "--names", "--to", str(course / name), *options], []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Status, "update", lambda status, text: told.append(text))
+        ran = CliRunner().invoke(main, words)
     assert ran.exit_code == 0, ran.output
+    assert re.fullmatch(r"running programs in other situations: (\d+) of \1", told[-1])
     found = {path.name: path.read_text() for path in (course / name).iterdir()}
     assert {*found} == {"students.html", "keys.html", "marks.csv"}
     return found

@@ -324,6 +324,16 @@ def test_mounts_are_read_only(boxed: Any, tmp_path: pathlib.Path) -> None:
     assert outcome.stdout == "1\n" and "Read-only" in outcome.stderr
 
 
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/proc"])
+def test_no_device_and_no_rights_of_others(boxed: Any, place: str) -> None:
+    """Where a submission can make files none is a device, and none runs as its owner."""
+    source = f"""
+        told = [line.split() for line in open("/proc/self/mountinfo")]
+        print(*sorted([set(line[5].split(",")) & {{"nosuid", "nodev"}} for line in told if line[4] == {place!r}][-1]))
+    """
+    assert boxed(source).stdout == "nodev nosuid\n"
+
+
 def test_probe_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without bubblewrap the probe refuses, and names the package and the way around."""
     monkeypatch.setattr(sandbox, "tool", mounts.tool.__wrapped__)
