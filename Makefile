@@ -192,7 +192,7 @@ bench: $(INSTALLED) bubblewrap book chromium  ## measure speed as ratios, for th
 	@$(PY) bench/landing.py build/book/_build/html --write build/bench.json
 	@cp build/bench.json jupyter_book/bench.json
 
-check: $(INSTALLED) bubblewrap  ## look at all that a change to a chapter can break (CHAPTER=4), or at an exercise's answers (QUESTION=4.2 WATCH=1)
+check: $(INSTALLED) bubblewrap  ## look at what a change to a chapter breaks first (CHAPTER=4), or at an exercise's answers (QUESTION=4.2 WATCH=1)
 	@$(PY) -m shardlab_authoring.check $(if $(QUESTION),--question $(QUESTION) $(if $(WATCH),--watch),--chapter $(CHAPTER))
 
 mutants: $(INSTALLED)  ## change right answers in one place each: the judge must refuse all that are wrong (an hour; CHAPTER=7)

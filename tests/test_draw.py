@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jax.sharding import AxisType, NamedSharding, SingleDeviceSharding
 
 import shardlab as sl
-from shardlab.pictures import draw, facts
+from shardlab.pictures import draw, facts, picture, svg
 from shardlens import show_tree
 from shardlens.charts import drawing
 from shardlens.placement import Placement, place
@@ -510,3 +510,9 @@ def test_partial_sums_are_told() -> None:
         terms = jax.numpy.dot(a, b, out_sharding=jax.P(None, None, unreduced={"x"}))
     with pytest.raises(sl.ShardlabError, match="partial-sums"):
         sl.show(terms)
+
+
+def test_a_scalar_has_its_devices_side_by_side() -> None:
+    """Not one below the other."""
+    (panel,) = picture.panels(place((), MESH, ()))
+    assert svg.layout(panel, 200.0).lines == [[["0 1 2 3", "4 5 6 7"]]]

@@ -161,7 +161,7 @@ def release(
 @click.option("--penalties", is_flag=True, help="Compute all penalties again, after a change of deadlines or rules.")
 @click.option("--workers", type=click.IntRange(1), default=sandbox.usable_cores, help="How many notebooks to run at once.")
 @click.option("--student", default="*", help="Only this student, by name or by key.")
-@click.option("--scheduler", metavar="ADDRESS", help="Run notebooks on this Dask cluster, for instance tcp://10.0.0.7:8786.")
+@click.option("--scheduler", help="Run notebooks on this Dask cluster, for instance tcp://10.0.0.7:8786.")
 def grade(
     assignment: str,
     course_dir: pathlib.Path,

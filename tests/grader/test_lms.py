@@ -252,6 +252,7 @@ HOSTILE: dict[str, tuple[str, dict[str, str], dict[str, str], str]] = {
         "left",
     ),
     "a name that ends in a number": ("canvas", {"eve_4712_4711_900_90_tiny.ipynb": "eve"}, {}, "twice"),
+    "a name that is nothing but a number": ("canvas", {"_4712_4711_900_90_tiny.ipynb": "eve"}, {}, "twice"),
     "two names": (
         "moodle",
         {"Hana_72_assignsubmission_file/a.ipynb": "hana", "Eve_72_assignsubmission_file/a.ipynb": "eve"},

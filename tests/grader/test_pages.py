@@ -12,6 +12,7 @@ from traitlets.config import Config
 
 from shardlab_course.editions import edition, header
 from shardlab_grader import nbgrader_plugin
+from shardlab_grader.classes import stages
 from shardlab_grader.nbgrader import doors, pages
 
 from .conftest import ROOT
@@ -113,6 +114,16 @@ def test_a_score_stays_in_its_heading_on_a_phone(tmp_path: pathlib.Path) -> None
         browser.close()
     assert heading and score and wide <= 390 and heading["height"] > 40
     assert score["y"] + score["height"] <= heading["y"] + heading["height"]
+
+
+def test_a_page_is_known_by_its_verdict(tmp_path: pathlib.Path) -> None:
+    """By the key of the verdict at its end; a page of another verdict, or of none, is written again."""
+    key, other = "0a" * 32, "0b" * 32
+    page = tmp_path / "page.html"
+    for verdict, tells in ((key, True), (other, False), ("", False)):
+        page.write_text("<p>text</p>\n" * 100 + pages.of_verdict(verdict))
+        assert stages._tells(page, key) is tells
+    assert pages.of_verdict("--><script>") == "" and not stages._tells(tmp_path / "none.html", key)
 
 
 def test_a_page_has_what_is_the_students() -> None:

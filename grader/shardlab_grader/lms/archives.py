@@ -142,10 +142,10 @@ def _all_chosen(
             continue
         found.setdefault(named["user"], []).append(info)
         claims.setdefault(named["user"], set()).add(named["who"])
-        # A name that ends in a number reads as a user's, and the user's then as a file's.
+        # A name that ends in a number reads as a user's, and the user's then as a file's. No name has a slash.
         if named["next"] and named["file"] in students:
-            claims[named["user"]].add("")
-            claims.setdefault(named["file"], set()).update(("", named["who"]))
+            for user in (named["user"], named["file"]):
+                claims.setdefault(user, set()).update((named["who"], "/"))
     for user in list(found):
         if len(claims[user]) > 1 or user not in students:
             done["twice" if user in students else "unknown"] += [info.filename for info in found.pop(user)]

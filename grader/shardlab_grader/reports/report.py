@@ -52,7 +52,7 @@ class Row:
     reason: str = ""
     key: str = ""
     fresh: bool = dataclasses.field(default=False, compare=False)
-    final: tuple[float, float] | None = dataclasses.field(default=None, compare=False)
+    final: tuple[float, float] | None = None
     waiting: bool = False
     before: float | None = None
 
