@@ -200,6 +200,14 @@ def test_the_page_says_what_the_tables_say() -> None:
         assert said in words
 
 
+def test_the_page_leaves_out_what_there_is_nothing_of() -> None:
+    """Of an empty class no losses and no groups are shown, and nothing stands in their place."""
+    page = report_page.page("04", EMPTY)
+    assert "Equal programs" in report_page.page("04", FOUND) and "Equal programs" not in page
+    between = page.partition("<main>")[2].partition("</main>")[0].splitlines()
+    assert all(not line or line.startswith("<") for line in between)
+
+
 def test_the_page_lists_submissions_only_when_asked() -> None:
     """Without rows nothing of a single submission is there; a row's words are escaped."""
     assert "Submissions" not in Reader(report_page.page("04", FOUND)).words
