@@ -107,7 +107,8 @@ def evidence(number: int) -> str:
     shape = ", ".join(f"{name}={size}" for name, size in exhibit.case.axes)
     jaxpr = re.sub(r"mesh=(Abstract)?Mesh\((?:[^()]|\([^()]*\))*\)", "mesh=mesh", str(jax.make_jaxpr(body)(*specs)))
     # Without the lines of Python: which one communicates is the question.
-    moved = str(program._table(0)).split("\ncollectives: ")[0]
+    table = dataclasses.replace(program._table().without("line"), bars=())
+    moved = str(table).split("\ncollectives: ")[0]
     lines = [f"mesh: {shape}", f"tried: {exhibit.tried}", "", "jaxpr", *jaxpr.splitlines(), "", moved]
     return "\n".join([*lines, "", "memory, bytes a device", *_memory(exhibit, specs, program)]) + "\n"
 

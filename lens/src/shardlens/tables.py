@@ -71,6 +71,19 @@ class Table:
         columns = zip(self.columns, *self.rows, *([self.totals] if self.totals else []))
         return sum(max(map(len, column)) + 2 for column in columns) - 2 + 12 * bool(self.bars)
 
+    def without(self, *columns: str) -> Table:
+        """The same with fewer columns, named by their headings.
+
+        Example:
+            >>> Table(("chip", "FLOPs/s"), ("left", "right"), (("v5e", "1.97e14"),)).without("FLOPs/s")
+            chip
+            v5e
+        """
+        kept = [n for n, column in enumerate(self.columns) if column not in columns]
+        every = (self.columns, self.sides, self.totals or self.columns, *self.rows)
+        heads, sides, totals, *rows = (tuple(cells[n] for n in kept) for cells in every)
+        return dataclasses.replace(self, columns=heads, sides=sides, totals=totals if self.totals else (), rows=tuple(rows))
+
     def html(self) -> str:
         """The table in the reader's own colours, headings marked as such."""
         head = f"<thead>{self._row('th', self.columns)}</thead>"

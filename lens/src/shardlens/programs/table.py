@@ -39,19 +39,12 @@ def collectives_table(
         return table
     places = collections.Counter((c.source, c.kind) for c in found if c.source)
     below = (f"{source}: {count} {kind}" for (source, kind), count in places.items())
-    table = dataclasses.replace(_without(table, ("line",)), lines=(*lines, *below))
+    table = dataclasses.replace(table.without("line"), lines=(*lines, *below))
     if table.width <= width:
         return table
     table = dataclasses.replace(table, bars=())
     spare = ("times", "total bytes") if all(c.executions == 1 for c in found) else ("payload bytes", "times")
-    return table if table.width <= width else _without(table, spare)
-
-
-def _without(table: Table, names: tuple[str, ...]) -> Table:
-    """The table with fewer columns."""
-    kept = [n for n, column in enumerate(table.columns) if column not in names]
-    columns, sides, *rows = (tuple(cells[n] for n in kept) for cells in (table.columns, table.sides, *table.rows))
-    return dataclasses.replace(table, columns=columns, sides=sides, rows=tuple(rows))
+    return table if table.width <= width else table.without(*spare)
 
 
 def summary(found: Sequence[Collective], where: str = "") -> list[str]:
