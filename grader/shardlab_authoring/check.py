@@ -1,4 +1,4 @@
-"""What a change breaks first: of a chapter most that belongs to it, in half a minute; of an exercise its causes, in seconds.
+"""What a change breaks first: of a chapter most that belongs to it, in about a minute; of an exercise its causes, sooner.
 
 Run as `python -m shardlab_authoring.check --chapter 4` or `--question 4.2` at the root of the repository (`make check
 CHAPTER=4`, `make check QUESTION=4.2`). With `--watch` the exercise is looked at again each time one of its files is saved.

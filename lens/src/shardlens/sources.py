@@ -15,8 +15,11 @@ from typing import Any
 
 _OURS = str(Path(__file__).parent)
 _STANDARD = sysconfig.get_path("stdlib")
-_SCHEMES = (sysconfig.get_preferred_scheme("prefix"), sysconfig.get_preferred_scheme("user"))
-_SCRIPTS = tuple(sysconfig.get_path("scripts", scheme) + os.sep for scheme in _SCHEMES)
+_SCRIPTS = tuple(
+    sysconfig.get_path("scripts", scheme) + os.sep
+    for scheme in (sysconfig.get_default_scheme(), f"{os.name}_user")
+    if scheme in sysconfig.get_scheme_names()  # a Python in a browser has no users
+)
 """Where an installer puts the scripts that start a package's commands: `shardlens`, `pytest`."""
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]|^<frozen")
 _CELL = re.compile(r"ipykernel_\d+[/\\]|^<ipython-input")
