@@ -312,13 +312,8 @@ def _parser() -> argparse.ArgumentParser:
         examples = "".join(line for line in EPILOG.splitlines(keepends=True) if f"shardlens {name} " in line)
         made = commands.add_parser(name, help=told, description=told, epilog="examples:\n" + examples, formatter_class=raw)
         made.set_defaults(run=run, no_cache=False)
-        for each in functions:
-            made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (name == "diff"))
         if functions:
-            made.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
-            resized = {"compare": "; without --args, the sizes on the targets", "diverge": ""}
-            said = resized.get(name, "; with --target and without --args, the sizes on the target")
-            made.add_argument("--mesh", default="", help="axes and sizes, like x=2,y=4" + said)
+            _function_options(made, name, functions)
         return made
 
     def target(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -355,6 +350,15 @@ def _parser() -> argparse.ArgumentParser:
     lock.add_argument("--update", action="store_true", help="write the file")
     lock.add_argument("--why", action="store_true", help="also print why, and what would be cheaper: changes are compiled")
     return parser
+
+
+def _function_options(made: argparse.ArgumentParser, name: str, functions: Sequence[str]) -> None:
+    for each in functions:
+        made.add_argument(each, help="file.py:function, or module:function" + ", or a lock file" * (name == "diff"))
+    made.add_argument("--args", help='shapes and shardings, as "float32[64,128]@x,_; bfloat16[128]"')
+    resized = {"compare": "; without --args, the sizes on the targets", "diverge": ""}
+    said = resized.get(name, "; with --target and without --args, the sizes on the target")
+    made.add_argument("--mesh", default="", help="axes and sizes, like x=2,y=4" + said)
 
 
 def _inspect_options(inspect: argparse.ArgumentParser) -> None:
