@@ -52,11 +52,11 @@ demo: $(GRADER) bubblewrap  ## grade a few sample submissions in the sandbox and
 # Programs of the system. A part of the tests does not look for them again, since it would start behind others for that.
 SET_UP := bubblewrap chromium
 
-# Two sizes of one suite: `make test` runs the tests that are not marked `thorough`, `make test-all` those that are, or a share.
+# Two sizes of one suite: `make test` runs the tests that are not marked `thorough`, `make test-all` those that are, or a share. Those marked `programs` are `make test-programs`'s.
 test: $(SET_UP) $(GPU) $(EVERYTHING)  ## run the tests, some of every kind
 	@$(call suite,test,$(SUITES),SHARE=)
 
-test-all: $(SET_UP) faketime gnumeric $(EVERYTHING)  ## run all other tests too, as before a release (SHARE=2/3 for a share)
+test-all: $(SET_UP) faketime gnumeric $(EVERYTHING)  ## run the thorough tests, as before a release, after make test (SHARE=2/3 for a share)
 	@$(call suite,all,$(LONGEST) $(filter-out lint test-pages-% $(LONGEST),$(SUITES)) test-portable)
 
 # In the order in which they start. Three at a time on two cores, since a browser mostly waits; it shows the outputs that solutions
@@ -157,16 +157,13 @@ book-serve: book  ## render the book and show it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
 	@$(PY) -m http.server --bind 127.0.0.1 --directory build/book/_build/html $(PORT)
 
-# A Python of this machine that gets another JAX than .venv's, the newest first; empty if there is none.
-OTHER_PYTHON ?= $(shell $(PY) -m shardlab_authoring.lanes --other)
-
 test-full: $(INSTALLED) bubblewrap  ## run every hostile submission and 140 kills (an hour)
 	@echo "Running every family of tests/hostile/ through the real command, 50 kills of a class run and one at each of its writes"
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=15 tests/hostile
 	@SHARDLAB_FULL=1 $(PY) -m pytest --durations=5 tests/grader/test_killed.py tests/grader/test_processes.py
 
 test-programs: $(INSTALLED) $(TPU)  ## read programs in the manner of public ones, compiled for CPU and TPU slices, and claims for other chips (20 minutes)
-	@$(PY) -m pytest --durations=15 -m programs lens/tests/programs tests/test_claims.py
+	@$(PY) -m pytest --durations=15 -m programs lens/tests tests/test_claims.py tests/test_golf.py
 
 test-portable: $(INSTALLED) $(TPU) bubblewrap faketime  ## compare what was measured before, as other machines would (four minutes of CPU)
 	@$(PY) -m shardlab_tools.portable
@@ -256,7 +253,7 @@ dependencies: $(INSTALLED)  ## when each direct dependency was last released, th
 	@$(PY) -m shardlab_tools.dependencies
 
 clean:  ## remove caches and outputs (.venv stays)
-	rm -rf build dist out .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist out .mypy_cache .ruff_cache .pytest_cache .hypothesis lens/.pytest_cache lens/.hypothesis
 	find lens src grader tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # $(call debian,PACKAGE,WHY) installs a Debian package when root; otherwise it says which command does, and stops.

@@ -33,6 +33,7 @@ BRING_PYTHON = (
     ".github/workflows/book.yml",
     ".github/workflows/newer.yml",
     ".github/workflows/release.yml",
+    ".github/workflows/rest.yml",
     "binder/environment.yml",
     "environment.yml",
     "grader/Containerfile",
@@ -190,6 +191,7 @@ def test_workflows_do_what_they_are_for() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
     assert parsed(WORKFLOWS["newer"])[True]["schedule"][0]["cron"].split()[2:4] == ["*", "*"]
     assert any("newer" in targets(step.get("run", "")) for step in steps["newer", "newer"])
+    assert [step["run"] for step in steps["rest", "rest"] if "run" in step] == ["make test-programs", "make test-full"]
     (upload,) = (step for step in steps["book", "render"] if "upload-pages-artifact" in step.get("uses", ""))
     assert f"render the book into {upload['with']['path']}," in MAKEFILE
     assert parsed(WORKFLOWS["release"])[True] == {"push": {"tags": ["v*"]}}

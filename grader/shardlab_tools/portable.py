@@ -148,9 +148,11 @@ def run(one: Round, options: Sequence[str]) -> int:
     print(f"\n{one.title}; cores: {len(cores)}", flush=True)
     for sentence in one.without:
         print(f"  not here: {sentence}", flush=True)
-    packages = os.pathsep.join(str(one.folder / name) for name in ("src", "grader"))
+    packages = os.pathsep.join(str(one.folder / name) for name in ("lens/src", "src", "grader"))
     wanted: dict[str, str | None] = {**os.environ, "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1", **one.variables}
-    files = [path for path in sorted((one.folder / "tests").rglob("*.py")) if MARK in path.read_text(encoding="utf-8")]
+    homes = (one.folder / "tests", one.folder / "lens" / "tests")
+    found = (path for home in homes for path in sorted(home.rglob("*.py")))
+    files = [path for path in found if MARK in path.read_text(encoding="utf-8")]
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "stored", *options, *map(str, files)]
     line = ["taskset", "--cpu-list", ",".join(map(str, cores)), *one.before, *tests]
     environment = {name: value for name, value in wanted.items() if value is not None}
