@@ -20,6 +20,8 @@ MOST = 5
 _OURS = re.compile(r"(?P<what>\[[a-z-]+\] .*)\n  where: (?P<where>.*)\n  mend:  (?P<mend>.*)", re.DOTALL)
 """A message of Shardlab's own; its last part is what an answer's finding has for a cause."""
 
+OPEN = {"type": "", "message": "still `...`"}
+"""What is told of an answer that is not there yet, where others are."""
 PUT_INSIDE = Misconception(
     "device-put-inside",
     "Your function calls jax.device_put. Under jit, along Auto axes, JAX for CPUs silently ignores that call. Use "

@@ -145,11 +145,13 @@ def _global(raw: Any, everywhere: Sequence[Any], case: Launch) -> Global:
     whole = np.zeros(placement.shape, dtype="float64")
     known = np.zeros(placement.shape, dtype=bool)
     shards, copies = [], True
-    held = sorted((device, values) for other in everywhere for device, values in other["held"])
+    held = sorted(((device, values) for other in everywhere for device, values in other["held"]), key=lambda one: one[0])
     for device, values in held:
         if device not in indices:
             raise ValueError(f"device {device} holds a shard that the placement does not give it")
         block, index = np.asarray(values, dtype="float64"), indices[device]
+        if block.size == whole[index].size == 0:
+            block = whole[index]
         if block.shape != whole[index].shape:
             raise ValueError(f"the shard of device {device} does not have the shape of its slice")
         copies = copies and bool(np.array_equal(whole[index][known[index]], block[known[index]]))

@@ -8,7 +8,7 @@ from typing import Any
 
 from shardlab.errors import ShardlabError
 from shardlab.expressions.resolution import Resolution, resolve, resolve_on
-from shardlab_judge.findings import raised, short
+from shardlab_judge.findings import raised, short, shown
 from shardlab_judge.question import Item
 from shardlab_judge.verdict import Finding
 from shardlens import Axes, LensError, Placement, place
@@ -65,7 +65,7 @@ def _of_spec(entries: list[Any], shape: Shape, axes: Axes | None) -> Resolution:
         raise ShardlabError(
             "spec-does-not-fit",
             error.what if isinstance(error, LensError) else f"{error}.",
-            where=short(f"P({', '.join(map(repr, spec))})"),
+            where=short(f"P({', '.join(map(shown, spec))})"),
             mend="name each mesh axis at most once in a spec, for a dimension that it divides.",
         ) from error
     return Resolution(axes, (*spec, *[None] * (len(shape) - len(spec))))

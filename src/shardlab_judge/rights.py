@@ -25,6 +25,20 @@ def rights(item: Item, observed: Observed) -> tuple[np.ndarray, ...]:
     return () if oracle is None else returned(oracle, observed)
 
 
+def bound(right: np.ndarray, atol: float) -> float:
+    """The absolute tolerance for an output: at most a tenth of its largest value, or small values would never be wrong."""
+    if right.dtype.kind not in "fc":
+        return atol
+    most = float(np.abs(right[np.isfinite(right)]).max(initial=0.0))
+    return min(atol, most / 10) if most else atol
+
+
+def near(block: np.ndarray, right: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+    """Where a block has the right values: within tolerances, and whole numbers exactly."""
+    close: np.ndarray = block == right if right.dtype.kind in "iub" else np.isclose(block, right, rtol=rtol, atol=atol)
+    return close
+
+
 def returned(function: Callable[..., Any], observed: Observed) -> tuple[np.ndarray, ...]:
     """What a function of the global inputs returns, as a tuple; it is called once for a case and its inputs."""
     return _once(_Asked(function, observed.case, observed.inputs))

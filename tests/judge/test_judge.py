@@ -110,6 +110,26 @@ def test_calls(function, points: float, got: str | None, miss: str | None) -> No
     assert miss is None or verdict.findings[0].misconception == miss
 
 
+@pytest.mark.parametrize(
+    "first, said",
+    [
+        pytest.param(lambda: 1 // 0, "bytes_of raised in 1 of", id="raises"),
+        pytest.param(lambda: ..., "bytes_of returned `...` in 1 of", id="is open"),
+    ],
+)
+def test_calls_are_counted_by_what_happened(first, said: str) -> None:
+    """Those that returned something wrong are not among those that raised, nor among those that are open."""
+    verdict = verdict_on(CALLED, 3, bytes_of=lambda shape, size: first() if shape == [4, 6] else -1)
+    assert verdict.findings[0].what.startswith(said)
+
+
+def test_one_word_is_given_too_often_where_words_are_right() -> None:
+    """Where a number is right it is the kind that is wrong; what is very long, or a number of very many digits, is cut."""
+    word = verdict_on(CALLED, 3, bytes_of=lambda shape, size: "9" * 5000).findings[0]
+    assert "too often" not in word.cause and len(word.cause) < 200
+    assert verdict_on(CALLED, 3, bytes_of=lambda shape, size: 10**5000).findings[0].got == "a number of thousands of digits"
+
+
 def test_hard_coded_public_answers_fail_on_drawn_calls() -> None:
     """Knowing the visible calls is not enough."""
     table = {"[4, 6] 2": 48, "[3] 4": 12}

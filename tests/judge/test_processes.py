@@ -102,6 +102,9 @@ WRONG = {
     "own-number": (lambda v, p: v.update(mine=[0, v["mine"][1]]), None, "Process 1 in ['mine'][0]"),
     "shape": (lambda v, p: v.update(x=array(np.arange(8.0), p)), None, "the wrong shape"),
     "boolean": (lambda v, p: v.update(sum=True), None, "['sum']"),
+    "nothing held": (lambda v, p: v["x"]["array"]["held"].clear(), None, "process 0 holds no part of it"),
+    "a key": (lambda v, p: v["x"]["array"]["placement"].update(dtype="key<fry>"), None, "the wrong dtype"),
+    "empty": (lambda v, p: v.update(x=array(np.zeros((0, 4)), p, ())), None, "the wrong shape"),
 }
 
 
@@ -173,6 +176,7 @@ MALFORMED = {
     "ragged": lambda a: a["held"].__setitem__(0, [0, [0.0, [1.0]]]),
     "text": lambda a: a["held"].__setitem__(0, [0, ["a", "b"]]),
     "huge": lambda a: a["placement"].update(shape=[10**9], shards=[[0, [[0, 10**9]]]]),
+    "two claims": lambda a: a["held"].extend([[0, [[0.0, 1.0]]], [0, [0.0, 1.0]]]),
     "no-dict": lambda a: a["placement"].update(shape="x"),
 }
 

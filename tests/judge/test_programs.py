@@ -15,6 +15,7 @@ from sample_questions import PROGRAM, P, product, question
 from shardlab.answers.exporting import exported
 from shardlab.answers.record import record
 from shardlab_judge.cases import Case, Input, Observed, axes
+from shardlab_judge.inputs import hidden_inputs
 from shardlab_judge.items.program import ProgramItem, unequal
 from shardlab_judge.judging import judge
 from shardlab_judge.measuring import measure
@@ -149,8 +150,6 @@ def test_same_bytes_same_verdict(references: References) -> None:
 
 def test_hidden_inputs_differ_by_seed() -> None:
     """Another release, other values."""
-    from shardlab_judge.inputs import hidden_inputs
-
     case = PROGRAM.items[0].cases[0]
     first, same, other = (hidden_inputs(case, seed)[0] for seed in (1, 1, 2))
     assert np.array_equal(first, same) and not np.allclose(first, other)
@@ -158,8 +157,6 @@ def test_hidden_inputs_differ_by_seed() -> None:
 
 def test_inputs_may_be_shifted() -> None:
     """Values around another number than 0, for programs whose mistakes show only there."""
-    from shardlab_judge.inputs import hidden_inputs
-
     inputs = (Input((64,), shift=100.0), Input((64,), dtype="int32", shift=-200.0))
     floats, integers = hidden_inputs(Case((("x", 8),), inputs), 1)
     assert 99 < floats.mean() < 101 and 0.5 < floats.std() < 1.5
@@ -412,6 +409,48 @@ def test_a_tolerance_is_told_with_its_reason(kind: str, said: str) -> None:
     asked = question(item)
     verdict = judge(asked, record(asked.manifest(), {"f": lambda mesh, a: 0 * a + 1}, {}), References({}, {}))
     assert verdict.findings[0].expected == f"0{said}"
+
+
+def judged_alone(program, oracle, *inputs: Input, **more) -> list[tuple[str, str, str]]:
+    """What is found in a program that is asked for nothing but its values: what, expected, got."""
+    case = Case(axes(x=8), inputs)
+    asked = question(ProgramItem("made", {"V": 1}, oracle=oracle, cases=(case,), **more))
+    verdict = judge(asked, record(asked.manifest(), {"made": program}, {}), References({}, {}))
+    return [(one.what, one.expected, one.got) for one in verdict.findings]
+
+
+LARGE, SMALL = Input((16, 4), ("x",)), 1e-5
+PRECISE = {
+    "small values beside large ones": (lambda mesh, a: (a, 0 * a), lambda a: (a, SMALL * a), LARGE, "Output 2 of 2"),
+    "whole numbers": (
+        lambda mesh, a: jnp.floor(a * 1e6).astype(int) + 1,
+        lambda a: np.floor(np.float32(a) * np.float32(1e6)).astype(np.int64), LARGE, "elements on device 0 are wrong"),
+    "no x64": (lambda mesh, a: a, lambda a: a.astype(np.int64), LARGE, "wrong dtype"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRECISE)
+def test_a_tolerance_hides_nothing(name: str) -> None:
+    """Neither an output of small values, nor a whole number that is off by one; a dtype is one that JAX has."""
+    program, oracle, given, said = PRECISE[name]
+    ((what, expected, _),) = judged_alone(program, oracle, given)
+    assert said in what and "int64" not in expected
+    assert judged_alone(lambda mesh, a: (a, SMALL * a), lambda a: (a, SMALL * a), LARGE) == []
+
+
+def test_floats_of_sixteen_bits_are_floats() -> None:
+    """They are drawn as floats are, and a right product of them is right."""
+    inputs = Input((16, 8), ("x",), "bfloat16"), Input((8, 4), (), "bfloat16")
+    assert hidden_inputs(Case(axes(x=8), inputs), 1)[0].astype(float).min() < 0
+    assert judged_alone(lambda mesh, a, b: a @ b, lambda a, b: a @ b, *inputs, rtol=0.02, atol=0.02) == []
+    assert judged_alone(lambda mesh, a, b: a @ b + 1, lambda a, b: a @ b, *inputs, rtol=0.02, atol=0.02)
+
+
+def test_a_check_is_not_asked_about_outputs_that_there_are_not() -> None:
+    """It may look at the first one."""
+    check = Check("V", lambda item, o: [] if o.shards[0] else [])
+    ((what, _, _),) = judged_alone(lambda mesh, a: (), lambda a: a, LARGE, checks=(check,))
+    assert what == "Your function returns the wrong number of arrays."
 
 
 def test_a_larger_budget_is_told_with_its_reason() -> None:

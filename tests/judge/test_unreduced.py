@@ -46,6 +46,10 @@ def verdict_on(function, references: References) -> Verdict:
     return judge(OPEN, record(OPEN.manifest(SEED), {"terms": function}, {}), references, SEED)
 
 
+def over_another_axis(mesh, a, b):
+    return jax.reshard(jnp.dot(a, b, out_sharding=P()), P(None, None, unreduced={"y"} if "y" in mesh.shape else {"x"}))
+
+
 def by_hand(mesh, a, b):
     def body(a, b):
         return jax.lax.pcast(a @ b, "x", to="unreduced")
@@ -62,6 +66,7 @@ def test_terms_pass(function, references: References) -> None:
 WRONG = {
     "added up": (lambda mesh, a, b: jnp.dot(a, b, out_sharding=P()), 1, "S", "already added up"),
     "twice the value": (lambda mesh, a, b: terms(mesh, a + a, b), 0, "V", "2 times"),
+    "over another axis": (over_another_axis, 1, "S", "left unadded over other axes than asked"),
     "one term for all": (lambda mesh, a, b: jnp.dot(a, b, out_sharding=P()) + 0, 1, "S", "already added up"),
 }
 

@@ -10,6 +10,7 @@ from shardlab_judge.cases import Observed
 from shardlab_judge.causes.blocks import Blocks, assembled, fits
 from shardlab_judge.inputs import wide
 from shardlab_judge.question import Misconception
+from shardlab_judge.rights import bound, near
 
 IDS = frozenset(
     {
@@ -58,7 +59,7 @@ def _wrong(item: Any, observed: Observed, blocks: Blocks, right: np.ndarray) -> 
     """Where some device has another value; everywhere if the shape is another one."""
     wrong = np.full(right.shape, not fits(blocks, right))
     for _, index, block in blocks if not wrong.any() else ():
-        wrong[index] |= ~np.isclose(block, right[index], rtol=item.rtol, atol=item.near(observed))
+        wrong[index] |= ~near(block, right[index], item.rtol, bound(right, item.near(observed)))
     return wrong
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from shardlab_judge.findings import shown
 from shardlab_judge.question import Misconception
 
 NEAR = 1e-6
@@ -78,8 +79,8 @@ def _words(pairs: Sequence[tuple[Any, Any]]) -> Misconception | None:
     """What is returned in place of what, where many wrong calls have the same: words, a number, or True and False."""
     rights, returned, both = ({repr(one) for one in some} for some in (*zip(*pairs), pairs))
     right, got = pairs[0]
-    if len(rights) > len(returned) == 1 and isinstance(got, str):
-        return Misconception("one-word-too-often", f"Every wrong answer is {got!r}: it is given too often.")
+    if len(rights) > len(returned) == 1 and all(isinstance(one, str) for pair in pairs for one in pair):
+        return Misconception("one-word-too-often", f"Every wrong answer is {shown(got, 60)}: it is given too often.")
     if len(returned) > len(rights) == 1 and (isinstance(right, str) or (type(right) is int and len(pairs) > 3)):
         return Misconception("one-word-missed", f"The only right answer that it misses is {right!r}.")
     kinds = {kind_of(one) for pair in pairs for one in pair}

@@ -14,7 +14,7 @@ from shardlab_judge import responses
 from shardlab_judge.causes.called import in_powers
 from shardlab_judge.causes.called import where as where_wrong
 from shardlab_judge.causes.returned import likely, one_sided
-from shardlab_judge.findings import explained, raised, shown
+from shardlab_judge.findings import OPEN, explained, raised, shown
 from shardlab_judge.items.value import matches
 from shardlab_judge.question import Draw, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.verdict import Finding
@@ -103,8 +103,9 @@ class CallsItem(Item):
         first, count = wrong[0], f"{len(wrong)} of {len(calls)} calls."
         where = f"{self.name}({', '.join(shown(argument, 200) for argument in calls[first])})"
         if "value" not in returned[first]:
-            error = returned[first].get("error", {"type": "", "message": "still `...`"})
-            return {}, [raised(self, error, f"{self.name} raised in {count}", where)]
+            kind, did = ("error", "raised") if "error" in returned[first] else ("todo", "returned `...`")
+            what = f"{self.name} {did} in {sum(kind in one for one in returned)} of {len(calls)} calls."
+            return {}, [raised(self, returned[first].get("error", OPEN), what, where)]
         right, got = shown(rights[first]), shown(returned[first]["value"])
         finding = Finding(self.name, self.first, f"{self.name} is wrong in {count}", right, got, where)
         known = _calls_misconception(self, calls, returned)
@@ -122,7 +123,9 @@ def _relation(
     got = [_with_right_parts(right, returned[n]["value"], item.rtol) for n, right in zip(some, due)]
     found = likely(due, got, lambda due, got: in_powers([calls[n] for n in some], due, got, names))
     found = found or one_sided(due, got)
-    same = len({repr(one.get("value", one)) for one in returned}) == 1  # then which are wrong is the right answers' doing
+    same = (
+        len({shown(one.get("value", one), 10_000) for one in returned}) == 1
+    )  # then which are wrong is the right answers' doing
     told = [one for one in (found, None if found and same else where_wrong(calls, wrong, names, related=not found)) if one]
     return dataclasses.replace(told[0], cause=" ".join(one.cause for one in told)) if told else None
 

@@ -103,7 +103,7 @@ class DesignItem(Item):
             try:
                 placed = self.laid_out(case, response["layout"])
             except ValueError as error:
-                what = f"The layout cannot be used: {error}."
+                what = f"The layout cannot be used: {str(error).rstrip('.')}."
                 return {}, [Finding(self.name, "V", what, self.form, where=case.title)]
             for finding in judge_one(self.program, placed, one, _no_costs, setting.seed):
                 findings.setdefault(finding.letter, finding)

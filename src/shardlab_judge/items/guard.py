@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shardlab_judge.causes.exceptions import likely
-from shardlab_judge.findings import explained, raised, shown
+from shardlab_judge.findings import OPEN, explained, raised, shown
 from shardlab_judge.question import Item, Judged, Response, Setting
 from shardlab_judge.verdict import Finding
 
@@ -103,7 +103,7 @@ class GuardItem(Item):
         if "value" in said:
             what = f"{self.name} returned {shown(said['value'])} where True or False is asked for."
             return explained(Finding(self.name, self.first, what, self.form, shown(said["value"]), _told(one)), likely(what))
-        error = said.get("error", {"type": "", "message": "still `...`"})
+        error = said.get("error", OPEN)
         return raised(self, error, f"{self.name} raised an exception.", _told(one))
 
     def _known(self, programs: tuple[Guarded, ...], said: list[bool]) -> Any:

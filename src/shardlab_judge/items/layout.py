@@ -13,7 +13,7 @@ from shardlab.errors import ShardlabError
 from shardlab.expressions.resolution import Resolution
 from shardlab_judge.cases import Case, Input, Observed
 from shardlab_judge.costs import excess
-from shardlab_judge.findings import describe, explained, short
+from shardlab_judge.findings import describe, explained, shown
 from shardlab_judge.question import Draw, Item, Judged, Misconception, Response, Setting
 from shardlab_judge.reading import AS_VALUE, Shape, resolved, unread
 from shardlab_judge.verdict import Finding
@@ -74,7 +74,7 @@ class LayoutItem(Item):
         got, names = response["value"], list(self.reference)
         if not isinstance(got, Mapping) or set(got) != set(names):
             what, wanted = f"{self.name} does not have the right entries.", f"a dict with {names}"
-            return {}, [Finding(self.name, self.first, what, wanted, short(repr(got)))]
+            return {}, [Finding(self.name, self.first, what, wanted, shown(got))]
         findings: dict[str, Finding] = {}
         for case in self.cases_of(setting.question, setting.seed):
             try:

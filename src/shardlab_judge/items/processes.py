@@ -16,8 +16,10 @@ import numpy as np
 
 from shardlab_judge import responses
 from shardlab_judge.findings import checked, explained, placed_as, raised, short, spec_text
+from shardlab_judge.inputs import kind_of
 from shardlab_judge.launches import Global, Launch, Seen, arrays_in, seen
 from shardlab_judge.question import Check, Item, Judged, Misconception, Response, Setting, holds
+from shardlab_judge.rights import near
 from shardlab_judge.verdict import Finding
 
 Difference = tuple[str, str, str, str]
@@ -159,7 +161,7 @@ def _judge_launch(item: ProcessesItem, case: Launch, processes: Sequence[Respons
     try:
         observed = dataclasses.replace(seen(case, processes), before=tuple(before))
         before.append(observed)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         found = [Finding(item.name, item.first, f"What the processes returned is malformed: {error}.", item.form)]
         return [dataclasses.replace(finding, where=case.title) for finding in found]
     ended = _not_ended(item, observed, processes)
@@ -264,23 +266,20 @@ def _array_differences(
     if got.placement.shape != right.shape:
         yield path, "the global array has the wrong shape.", str(list(right.shape)), str(list(got.placement.shape))
         return
-    kind = np.dtype("float32") if np.issubdtype(right.dtype, np.floating) else right.dtype
-    if _kind_of(got.placement.dtype or "") != kind.kind:
+    kind = np.dtype("float32") if right.dtype.kind == "f" else right.dtype
+    if kind_of(got.placement.dtype or "") != kind.kind:
         yield path, "the array has the wrong dtype.", kind.name, str(got.placement.dtype)
         return
-    for device, index, block in got.shards:
-        if device // case.devices != process:
-            continue
-        close = np.isclose(block, right[index], rtol=item.rtol, atol=item.atol)
+    own = [shard for shard in got.shards if shard[0] // case.devices == process]
+    if not own:
+        yield path, f"process {process} holds no part of it.", f"a global array {list(right.shape)}", "no shard"
+    for device, index, block in own:
+        close = near(block, right[index], item.rtol, item.atol)
         if not close.all():
             worst = np.unravel_index(np.argmin(close), close.shape)
             at = tuple(int(i) + s.start for i, s in zip(worst, index))
             what = f"{int((~close).sum())} of {close.size} elements on device {device} are wrong."
             yield path, what, f"{right[at]:.6g} at {list(at)}", f"{block[worst]:.6g}"
-
-
-def _kind_of(dtype: str) -> str:
-    return "f" if dtype.startswith(("bfloat", "float")) else np.dtype(dtype).kind
 
 
 def _same(right: Any, got: Any, item: ProcessesItem) -> bool:

@@ -22,12 +22,25 @@ from shardlab_judge.causes import places
 from shardlab_judge.causes.misconceptions import is_barred
 from shardlab_judge.causes.programs import recognised
 from shardlab_judge.costs import HUNDREDTH, Cost, excess
-from shardlab_judge.findings import PUT_INSIDE, checked, describe, explained, located, moves, placed_as, raised, spec_text
-from shardlab_judge.inputs import hidden_inputs
+from shardlab_judge.findings import (
+    OPEN,
+    PUT_INSIDE,
+    checked,
+    describe,
+    explained,
+    located,
+    moves,
+    placed_as,
+    raised,
+    spec_text,
+)
+from shardlab_judge.inputs import hidden_inputs, kind_of
 from shardlab_judge.question import Check, Item, Judged, Response, Setting
-from shardlab_judge.rights import rights
+from shardlab_judge.rights import bound, near, rights
 from shardlab_judge.verdict import Finding
 
+HERE = {"f": "float32", "c": "complex64", "i": "int32", "u": "uint32"}
+"""The dtype that JAX has by default of each kind, where an oracle computes with twice the precision."""
 MODULE = 256 * 1024
 OUTPUTS, PATH = 64, 200
 Costs = Callable[[Case], Cost]
@@ -164,8 +177,9 @@ def judge_program(item: ProgramItem, case: Case, response: Response, costs: Cost
     from shardlens import stablehlo
 
     if "module" not in response:
-        error = response.get("error", {"type": "", "message": "still `...`"})
-        return [raised(item, error, "Your function raised an exception.", case.title)]
+        if "error" in response:
+            return [raised(item, response["error"], "Your function raised an exception.", case.title)]
+        return [raised(item, OPEN, "Your function returns `...` here.", case.title)]
     budget = costs(case) if any(letter in item.points for letter in "HMF") else None
     try:
         return judge_case(item, case, base64.b64decode(response["module"]), budget, seed)
@@ -225,7 +239,9 @@ def _differences(letter: str, item: ProgramItem, observed: Observed, cost: Cost 
         case "M" | "F" if cost is not None:
             found = excess(item.name, observed.memory, observed.flops, cost, item.spare)
             yield from (one for one in found if one.letter == letter)
-    yield from checked(item.checks, letter, item, observed)
+    right = rights(item, observed)
+    if not right or len(right) == len(observed.shards):  # else a check would look for outputs that there are not
+        yield from checked(item.checks, letter, item, observed)
 
 
 def _communication(item: ProgramItem, observed: Observed, budget: int, slow: int) -> Iterator[Finding]:
@@ -268,13 +284,13 @@ def unequal(item: ProgramItem, observed: Observed, *wanted: np.ndarray) -> Itera
         return
     for n, (shards, right, placement) in enumerate(zip(observed.values, wanted, observed.placements)):
         output = _named(n, len(wanted))
-        kind = np.dtype({"f": "float32", "c": "complex64"}.get(right.dtype.kind, right.dtype))
+        kind = np.dtype(HERE.get(right.dtype.kind, right.dtype))
         if placement.shape != right.shape:
             yield _value(item, f"{output} has the wrong shape.", list(right.shape), list(placement.shape))
-        elif np.dtype(placement.dtype).kind != kind.kind:
+        elif kind_of(placement.dtype) != kind.kind:
             yield _value(item, f"{output} has the wrong dtype.", kind.name, placement.dtype)
         else:
-            for found in _wrong_shards(item, item.near(observed), shards, right):
+            for found in _wrong_shards(item, bound(right, item.near(observed)), shards, right):
                 yield dataclasses.replace(found, what=f"{output}: {found.what}") if len(wanted) > 1 else found
 
 
@@ -286,7 +302,7 @@ def _named(n: int, count: int) -> str:
 def _wrong_shards(item: ProgramItem, atol: float, shards: tuple[Any, ...], right: np.ndarray) -> Iterator[Finding]:
     # Device by device, and not one copy for all: an output that only claims to be replicated must fail.
     for device, index, block in shards:
-        close = np.isclose(block, right[index], rtol=item.rtol, atol=atol)
+        close = near(block, right[index], item.rtol, atol)
         if not close.all():
             worst = np.unravel_index(np.argmin(close), close.shape)
             at = [int(i) + (s.start or 0) for i, s in zip(worst, index)]
@@ -332,7 +348,8 @@ def _shardings(item: ProgramItem, observed: Observed) -> Iterator[Finding]:
     ):
         output = _named(n, len(observed.placements))
         if set(over) != set(terms):
-            what = f"{output} is already added up." if terms else f"{output} is not added up yet."
+            left = "left unadded over other axes than asked" if over else "already added up"
+            what = f"{output} is {left if terms else 'not added up yet'}."
             yield Finding(item.name, "S", what, expected=spec_text(spec, terms), got=spec_text(placement.spec, over))
             continue
         if spec is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from shardlab.errors import ShardlabError
-from shardlab_judge.findings import explained, raised, short
+from shardlab_judge.findings import OPEN, explained, raised, shown
 from shardlab_judge.items.calls import admit_calls
 from shardlab_judge.question import Draw, Item, Judged, Response, Setting
 from shardlab_judge.reading import Shape, placed, unread
@@ -76,11 +76,11 @@ class RulesItem(Item):
 def _tree_findings(item: RulesItem, tree: Tree, one: Response) -> list[Finding]:
     """The findings in one tree; one without a letter costs all points."""
     if "value" not in one:
-        error = one.get("error", {"type": "", "message": "still `...`"})
+        error = one.get("error", OPEN)
         return [dataclasses.replace(raised(item, error, "The table does not fit the tree.", _title(tree)), letter="")]
     texts = one["value"]
     if not isinstance(texts, list) or len(texts) != len(tree.leaves):
-        return [Finding(item.name, "", f"{item.name} is not a table.", item.form, short(repr(texts)))]
+        return [Finding(item.name, "", f"{item.name} is not a table.", item.form, shown(texts))]
     wanted = {path: place(shape, tree.axes, item.wanted(path)) for path, shape in tree.leaves}
     got: dict[str, Placement] = {}
     for (path, shape), text in zip(tree.leaves, texts):

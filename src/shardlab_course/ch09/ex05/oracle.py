@@ -153,7 +153,7 @@ def kept_share(o: Observed, share: float) -> bool:
 def pooled(o: Observed) -> np.ndarray:
     """Which elements are kept, of all slices, and of as many further seeds as make `POOLED` elements."""
     found, run = masks(o), o
-    while sum(mask.size for mask in found) < POOLED and run.again is not None:
+    while 0 < sum(mask.size for mask in found) < POOLED and run.again is not None:
         run = run.again
         found += masks(run)
     return np.concatenate([mask.ravel() for mask in found])

@@ -470,3 +470,27 @@ def whole_by_hand():
 
         specs = dict(in_specs=(rows, rows, P(), P()), out_specs=(P(), P(), rows, rows, rows, rows))
         return jax.shard_map(body, mesh=mesh, **specs)(X, Y, E, W)
+
+
+@wrong("-", 0)
+def without_second_moments():
+    def train(mesh, X, Y, E, W):
+        rows = P("data", None)
+
+        def lie(a, spec):
+            return jax.lax.with_sharding_constraint(a, jax.NamedSharding(mesh, spec))
+
+        def loss(weights):
+            E, W = weights
+            return jnp.mean((jnp.tanh(X @ E @ W) @ E.T - Y) ** 2)
+
+        weights = [E, W]
+        state = [(lie(jnp.zeros_like(w), rows),) * 2 for w in weights]
+        for t in range(1, 6):
+            slopes = jax.grad(loss)(weights)
+            for i, (slope, (m, v)) in enumerate(zip(slopes, state)):
+                m = lie(0.9 * m + 0.1 * slope, rows)
+                v = lie(0.999 * v + 0.001 * slope**2, rows)
+                change = lie(0.01 * m / (1 - 0.9**t) / (jnp.sqrt(v / (1 - 0.999**t)) + 1e-4), rows)
+                weights[i], state[i] = lie(weights[i] - change, P()), (m, v)
+        return *weights, state[0][0], 0 * state[0][1], state[1][0], 0 * state[1][1]

@@ -581,3 +581,9 @@ def a_hop_in_every_round_and_next_door():
 
         specs = (P(None, "x"), P("x", None))
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x", None))(X, W)
+
+
+@wrong("left-to-the-compiler", 0)
+def nothing_returned():
+    def matmul_rs(mesh, X, W):
+        return ()
