@@ -182,7 +182,7 @@ def grade(
     if dry_run and (scheduler or penalties):
         raise click.UsageError("--dry-run judges on this machine and writes nothing: leave --scheduler and --penalties out.")
     with contextlib.ExitStack() as stack:
-        stack.enter_context(mended())
+        stack.enter_context(mended("stopped; what was graded is kept, and the same command goes on from here."))
         course_dir = course_dir.resolve()
         if scheduler is None:
             sandbox.probe(mode)

@@ -78,8 +78,12 @@ def alone(course_dir: pathlib.Path, command: str, wait: bool) -> contextlib.Abst
 
 
 @contextlib.contextmanager
-def mended() -> Iterator[None]:
-    """Show a mistake that its reader can mend without a traceback."""
+def mended(stopped: str = "stopped.") -> Iterator[None]:
+    """Show a mistake that its reader can mend without a traceback.
+
+    Args:
+        stopped: what is said where Ctrl-C ends the command.
+    """
     try:
         yield
     except (click.ClickException, click.exceptions.Exit):
@@ -91,7 +95,7 @@ def mended() -> Iterator[None]:
         print(plain(str(faults.refused(error)), keep="\n"), file=sys.stderr)
         sys.exit(statuses.MEND)
     except KeyboardInterrupt:
-        print("stopped; what was graded is kept, and the same command goes on from here.", file=sys.stderr)
+        print(stopped, file=sys.stderr)
         sys.exit(statuses.STOPPED)
     except Exception as error:
         if type(error).__module__.startswith("sqlalchemy") and getattr(error, "orig", None) is not None:

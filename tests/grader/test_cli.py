@@ -295,6 +295,7 @@ def test_rows_of_before_are_listed_when_asked(course: pathlib.Path) -> None:
 def test_a_chapter_is_found_by_its_number(course: pathlib.Path) -> None:
     """`4` is `04`, and not `40`; a beginning that is nobody's lists what there is."""
     names = ["04_four", "10_ten", "40_forty", "41_more"]
+    assert [places.fitting(asked, names) for asked in ("1", "0", "41")] == [[], [], ["41_more"]]
     assert [places.named(asked, names, course) for asked in ("4", "04", "10", "40", "04_f", "41_more")] == [
         "04_four", "04_four", "10_ten", "40_forty", "04_four", "41_more",
     ]  # fmt: skip

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import pathlib
+import shutil
 from collections.abc import Callable
 
 import jupytext
@@ -284,6 +286,26 @@ def test_a_file_in_the_wrong_place_is_not_missing(name: str, course: pathlib.Pat
     assert found.stray and list(each(course, NAME, "bob")) == []
 
 
+def closed(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path) -> None:
+    """Let a folder be one that only its owner may look into; root may look into every one."""
+    looked = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: pathlib.Path(path) != folder and looked(path, mode))
+
+
+@pytest.mark.parametrize("name", ["ann", f"ann/{NAME}"])
+def test_a_folder_that_is_closed_is_not_a_missing_notebook(
+    name: str, course: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever of the two; the others of the class are read."""
+    put(course, f"{NAME}.ipynb", exported(solved()[0], "ipynb"), NAME)
+    shutil.copytree(course / "submitted" / "ann", course / "submitted" / "bob")
+    closed(monkeypatch, course / "submitted" / name)
+    found = {one.student: one for one in each(course, NAME)}
+    folder = f"submitted/{name}" if name == "ann" else NAME
+    assert found["ann"].problem == f"unreadable: nobody but its owner may look into the folder {folder}."
+    assert found["bob"].problem == "" and len(found) == 2
+
+
 def test_folders_in_the_other_order_are_told(course: pathlib.Path) -> None:
     """As some archives have them: the assignment's folder outside, the student's inside."""
     path = course / "submitted" / NAME / "ann" / f"{NAME}.ipynb"
@@ -310,6 +332,11 @@ IDS = {
     "in capitals": ("ANN", ["ann"], "unknown student: the gradebook has ann, not ANN"),
     "composed by a Mac": ("jose\u0301", ["jos\u00e9"], "unknown student: the gradebook has jos\u00e9, not jose\u0301"),
     "a point": ("ann", ["ann.0"], ""),
+    "of before Unicode": (
+        os.fsdecode(b"m\xfcller"),
+        [],
+        "unknown student: the name of the folder submitted/m\ufffdller is not",
+    ),
 }
 
 

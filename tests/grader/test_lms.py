@@ -7,6 +7,8 @@ The names of files and columns are those of Canvas's `content_zipper.rb` and `gr
 from __future__ import annotations
 
 import csv
+import datetime
+import os
 import pathlib
 import random
 import shutil
@@ -20,10 +22,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shardlab.errors import ShardlabError
-from shardlab_grader import cli
+from shardlab_grader import cli, statuses
 from shardlab_grader.lms import archives, commands
 from shardlab_grader.lms.archives import Collected
 from shardlab_grader.lms.sheets import PRESETS, Sheet
+from shardlab_grader.nbgrader.course import Course
 from shardlab_grader.records.roster import Roster
 from shardlab_grader.sandbox import box as sandbox
 
@@ -183,6 +186,49 @@ def test_only_the_newest_notebook_of_each_comes_out(tmp_path: pathlib.Path) -> N
     again = collected(tmp_path, "canvas", {
         f"lindgrengus_4711_1000_{NAME}-1.ipynb": "new", f"nováhana_4712_1002_{NAME}.ipynb": "in time"})  # fmt: skip
     assert (again.same, again.replaced, again.late) == (("gus",), ("hana",), ())
+
+
+def test_another_ending_takes_the_earlier_ones_place(tmp_path: pathlib.Path) -> None:
+    """What is graded came last. What a person has unpacked beside an archive stays while the archive is the same."""
+    name = f"lindgrengus_4711_900_{NAME}"
+    collected(tmp_path, "canvas", {f"{name}.ipynb": "first"})
+    done = collected(tmp_path, "canvas", {f"{name}.zip": "packed"})
+    assert (done.new, done.replaced, submitted(tmp_path)) == ((), ("gus",), {f"gus/{NAME}/{NAME}.zip": "packed"})
+    (tmp_path / "course" / "submitted" / "gus" / NAME / f"{NAME}.ipynb").write_text("unpacked")
+    assert collected(tmp_path, "canvas", {f"{name}.zip": "packed"}).same == ("gus",)
+    assert submitted(tmp_path) == {f"gus/{NAME}/{NAME}.zip": "packed", f"gus/{NAME}/{NAME}.ipynb": "unpacked"}
+    assert collected(tmp_path, "canvas", {f"{name}.py": "last"}).replaced == ("gus",)
+    assert submitted(tmp_path) == {f"gus/{NAME}/{NAME}.py": "last"}
+
+
+@pytest.mark.parametrize(
+    "lms, name", [("canvas", "lindgrengus_4711_900_{}"), ("moodle", "Gus Lindgren_71_assignsubmission_file/{}")]
+)
+def test_what_macos_adds_is_nobodys(lms: str, name: str, tmp_path: pathlib.Path) -> None:
+    """An archive that Finder has packed again, and a folder that has lain on another system's disk."""
+    file = name.format(f"{NAME}.ipynb")
+    folders, _, last = file.rpartition("/")
+    beside = "/".join(filter(None, (folders, f"._{last}")))
+    done = collected(tmp_path, lms, {f"all/{file}": "gus's", f"__MACOSX/all/{beside}": "x", f"all/{beside}": "x"})
+    assert (done.new, done.twice, done.left) == (("gus",), (), ())
+    assert submitted(tmp_path) == {f"gus/{NAME}/{NAME}.ipynb": "gus's"}
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: pathlib.Path) -> None:
+    """As archives of before Unicode leave it: what lies there is read like any other."""
+    place = os.fsencode(tmp_path) + b"/all/M\xfcller_71_assignsubmission_file"
+    os.makedirs(place)
+    pathlib.Path(os.fsdecode(place), f"{NAME}.ipynb").write_text("gus's")
+    done = archives.collect(tmp_path / "all", PRESETS["moodle"], STUDENTS, {}, tmp_path / "course", NAME)
+    assert done.new == ("gus",)
+
+
+def test_a_time_that_is_known_later(tmp_path: pathlib.Path) -> None:
+    """It is told of those whose file is as it was, since `grade` does not look at these again."""
+    files = {f"Gus Lindgren_71_assignsubmission_file/{NAME}.ipynb": "x"}
+    times = sheet(tmp_path, "moodle").times(ZoneInfo("UTC"))
+    assert collected(tmp_path, "moodle", files).times == ()
+    assert [collected(tmp_path, "moodle", files, each).times for each in (times, times, {})] == [("gus",), (), ("gus",)]
 
 
 @pytest.mark.parametrize("between", ["/", "_/", "_/sub/", "_"])
@@ -425,6 +471,30 @@ def test_from_the_archive_to_the_table(
     assert kept.exit_code == 2 and "worth keeping" in kept.output
     nowhere = run("collect", "90", "all.zip", "--from", "canvas", "--table", "canvas.csv", "--timezone", "Mars/Base", *here)
     assert nowhere.exit_code == 1
+
+
+def test_a_score_that_is_not_this_works_is_not_exported(
+    tiny_course: pathlib.Path, tiny: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An extension has a row with 0 points in the gradebook, and `grade` was stopped before it wrote the verdict there."""
+    monkeypatch.setattr(sandbox, "probe", lambda mode: None)
+    monkeypatch.chdir(tmp_path)
+    course = Course(shutil.copytree(tiny_course, tmp_path / "course"))
+    sheet(tmp_path, "canvas")
+    place = course.root / "submitted" / "gus" / NAME
+    place.mkdir(parents=True)
+    shutil.copy(course.root / "release" / NAME / f"{NAME}.ipynb", place)
+    course.add_student("gus")
+    course.extend(NAME, {"gus": datetime.timedelta(days=2)})
+    here = ("--course", course.root, "--names")
+    with monkeypatch.context() as patch:
+        patch.setattr(Course, "autograde", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert run("grade", "90", "--course", course.root, "--workers", "1").exit_code == statuses.STOPPED
+    said = "scores: 0 of 2 students\nleft empty, because ungraded or waiting for a person: 1: gus\n"
+    assert run("export", "90", "canvas.csv", "--to", "canvas", *here).output.startswith(said)
+    assert "judged, but not in the gradebook" in run("report", "90", *here).output
+    assert run("grade", "90", "--course", course.root, "--workers", "1").exit_code == 0
+    assert run("export", "90", "canvas.csv", "--to", "canvas", *here).output.startswith("scores: 1 of 2 students\nwrote")
 
 
 def test_marks_of_a_viva_go_into_a_column_of_their_own(

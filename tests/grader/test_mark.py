@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import pathlib
 import tomllib
 
@@ -12,7 +13,9 @@ from click.testing import CliRunner, Result
 from shardlab.errors import ShardlabError
 from shardlab_course.editions import edition, header
 from shardlab_grader import cli
-from shardlab_grader.by_hand import rubric
+from shardlab_grader.by_hand import marks, rubric
+from shardlab_grader.by_hand.marks import Waiting
+from shardlab_grader.by_hand.rubric import Rubric
 from shardlab_grader.classes import classroom, jobs, restating
 from shardlab_grader.classes.stages import Graded
 from shardlab_grader.nbgrader.course import Course, quiet
@@ -85,8 +88,66 @@ def test_from_the_sheet_to_the_gradebook(graded: Release, tmp_path: pathlib.Path
     assert comment == ("- Names the bytes: 1.5 of 2\n- Says why: 0 of 1\n\nA number has a unit. Good start. And why?")
     page = (graded.course_dir / "feedback" / "ann" / NAME / f"{NAME}.html").read_text()
     assert "<li>Names the bytes: 1.5 of 2</li>" in page and "Good start." in page
-    assert run(graded, "--write", sheet).output.endswith("1 answer\n")
-    assert run(graded, "--write", sheet, "--all").output.endswith("2 answers\n")
+    assert run(graded, "--write", tmp_path / "new.csv").output.endswith("1 answer\n")
+    assert run(graded, "--write", tmp_path / "all.csv", "--all").output.endswith("2 answers\n")
+
+
+def rows_of(sheet: pathlib.Path) -> list[dict[str, str]]:
+    """The rows of a sheet."""
+    return list(csv.DictReader(sheet.read_text().splitlines(keepends=True)))
+
+
+@pytest.mark.sandbox
+def test_what_is_filled_in_is_never_overwritten(graded: Release, tmp_path: pathlib.Path) -> None:
+    """A second `--write` keeps it, read or not; where the student has handed in another answer, it writes nothing."""
+    sheet = tmp_path / "marks.csv"
+    run(graded, "--write", sheet)
+    before = rows_of(filled(sheet, **{"Points (of 3)": "2,5", "comment": "Good."}))
+    for _ in range(2):
+        assert run(graded, "--write", sheet).output == f"wrote {sheet}: 2 answers, 1 of them as filled in before\n"
+        assert rows_of(sheet) == before
+        assert run(graded, "--read", sheet).output == "points given: 1\n"
+    text, place = sheet.read_bytes(), graded.course_dir / "submitted" / "ann" / NAME / f"{NAME}.ipynb"
+    place.write_text(place.read_text().replace("Because *bytes*.", "Because of time."))
+    classroom.grade(graded.course_dir, NAME, "bubblewrap", 1, silent)
+    row = next(n for n, one in enumerate(before, 2) if one["comment"])
+    refused = run(graded, "--write", sheet)
+    assert (refused.exit_code, refused.output) == (
+        1,
+        "[bad-marks] what is filled in here would be lost: the answer is another one by now, or there is none.\n"
+        f"  where: {sheet}, row {row}\n"
+        "  mend:  write to another file; or delete what is named here, if nobody needs it. All other rows stay.\n",
+    )
+    assert sheet.read_bytes() == text
+    assert run(graded, "--read", sheet).output == (
+        "[bad-marks] the student has since handed in another answer.\n"
+        f"  where: {sheet}, row {row}\n"
+        "  mend:  delete this row, and read the sheet again; then write to it again, which keeps the other marks.\n"
+    )
+    sheet.write_bytes(b"\xff\xfe")
+    assert "the sheet cannot be read" in run(graded, "--write", sheet).output and sheet.read_bytes() == b"\xff\xfe"
+    assert run(graded, "--write", tmp_path / "other.csv").output.endswith("other.csv: 2 answers\n")
+
+
+@pytest.mark.sandbox
+def test_marks_count_in_the_penalty(graded: Release, tmp_path: pathlib.Path) -> None:
+    """Lateness costs a share of the marked score, in the gradebook and on the page, as it does when all is counted anew."""
+    sheet, day = tmp_path / "marks.csv", datetime.datetime(2027, 3, 1, 18, tzinfo=datetime.UTC)
+    (graded.course_dir / "shardlab.toml").write_text("penalty = {a_day = 0.5}\n")
+    (graded.course_dir / "submitted" / "ann" / NAME / "timestamp.txt").write_text("2027-03-01 19:00:00 UTC")
+    course = Course(graded.course_dir)
+    course.set_deadline(NAME, day)
+    classroom.grade(graded.course_dir, NAME, "bubblewrap", 1, silent, again=True)
+    run(graded, "--write", sheet)
+    for begins in ("Because", "'="):
+        filled(sheet, begins, **{"Points (of 3)": "3"})
+    assert run(graded, "--read", sheet).output == "points given: 2\n"
+    scores = {student: course.scored(NAME, student) for student in ("ann", "bob")}
+    assert {student: (one.score, one.penalty) for student, one in scores.items()} == {"ann": (3.0, 1.5), "bob": (3.0, 0.0)}
+    pages = {one: graded.course_dir / "feedback" / one / NAME / f"{NAME}.html" for one in scores}
+    assert "1.5 / 6.5" in pages["ann"].read_text() and "3.0 / 6.5" in pages["bob"].read_text()
+    classroom.grade(graded.course_dir, NAME, "bubblewrap", 1, silent, again=True)
+    assert {student: course.scored(NAME, student) for student in scores} == scores
 
 
 REFUSED: tuple[tuple[dict[str, str], str], ...] = (
@@ -138,9 +199,9 @@ def test_a_sheet_survives_students_and_spreadsheets(graded: Release, tmp_path: p
         done = run(graded, "--read", sheet)
         assert done.exit_code == 1 and "[bad-marks] the sheet cannot be read" in done.output
     (graded.course_dir / "autograded" / "ann" / NAME / f"{NAME}.ipynb").write_text("")
-    assert "[bad-marks] a graded copy is damaged" in run(graded, "--write", sheet).output
+    assert "[bad-marks] a graded copy is damaged" in run(graded, "--write", tmp_path / "all.csv").output
     classroom.grade(graded.course_dir, NAME, "bubblewrap", 1, silent)
-    assert run(graded, "--write", sheet, "--all").output.endswith("3 answers\n")
+    assert run(graded, "--write", tmp_path / "all.csv", "--all").output.endswith("3 answers\n")
 
 
 CANVAS = f"""Student,ID,SIS Login ID,Section,{NAME} (31)
@@ -194,10 +255,47 @@ def test_marks_and_sheets_outlive_a_release(
 
 def raise_of(of: Release, sheet: pathlib.Path) -> None:
     """What reading the sheet raises."""
-    from shardlab_grader.by_hand import marks
-
     lines = rubric.read(rubric.place(of.course_dir, NAME), of.by_hand)
     marks.read(sheet, marks.waiting(Course(of.course_dir), NAME, [CELL], everything=True), lines)
+
+
+RULES = Rubric({CELL: {"Points": 3.0}})
+NUMBERS = {"Answer 244.": "44455e29", "Answer 299.": "02468728"}
+"""Answers whose hashes a spreadsheet takes for numbers."""
+
+
+def answer(key: str, text: str = "Because.") -> Waiting:
+    """An answer to the only question."""
+    return Waiting(key, f"student {key}", CELL, text)
+
+
+@pytest.mark.parametrize(("text", "digits"), NUMBERS.items(), ids=NUMBERS.values())
+def test_a_version_is_no_number(text: str, digits: str, tmp_path: pathlib.Path) -> None:
+    """A spreadsheet leaves it as it is; a sheet that has the digits alone, as they were written before, is read."""
+    one, sheet = answer("k1", text), tmp_path / "marks.csv"
+    with pytest.raises(ValueError):
+        float(one.version)
+    marks.write(sheet, [one], RULES)
+    filled(sheet, text, **{"Points (of 3)": "2"})
+    assert [mark.points for mark in marks.read(sheet, [one], RULES)] == [{"Points": 2.0}]
+    filled(sheet, text, version=digits)
+    assert [mark.points for mark in marks.read(sheet, [one], RULES)] == [{"Points": 2.0}]
+
+
+def test_a_sheet_keeps_whatever_is_filled_in(tmp_path: pathlib.Path) -> None:
+    """Columns of an older rubric, and a person's own; rows of a student who is gone, or twice of an answer, stop."""
+    sheet, one, two = tmp_path / "marks.csv", answer("k1"), answer("k2")
+    marks.write(sheet, [one, two], RULES)
+    filled(sheet, **{"Points (of 3)": "2", "grader": "Eve"})
+    kept = marks.filled(sheet, [one, two])
+    assert kept == {one: {"Points (of 3)": "2", "grader": "Eve"}}
+    marks.write(sheet, [two], Rubric({CELL: {"Why": 3.0}}), kept)
+    assert [[*row.values()][4:] for row in rows_of(sheet)] == [["", "", "2", "Eve"], ["", "", "", ""]]
+    assert list(rows_of(sheet)[0])[4:] == ["Why (of 3)", "comment", "Points (of 3)", "grader"]
+    sheet.write_text(sheet.read_text() + sheet.read_text().splitlines()[1])
+    for known, rows in (([two], "rows 2, 4"), ([one], "row 4")):
+        with pytest.raises(ShardlabError, match=f"marks.csv, {rows}\n"):
+            marks.filled(sheet, known)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +307,7 @@ def raise_of(of: Release, sheet: pathlib.Path) -> None:
         ("[q90-1-why\n", "Expected ']'"),
         ("q90-1-why = 3\n", "not all of it is in tables"),
         ("comments = 'none'\n[q90-1-why]\nx = 3\n", "not all of it is in tables"),
+        ("[q90-1-why]\nx = 3\n[comments]\nunits = 3\nwhy = 'And why?'\n", "these comments are no text: units"),
     ],
 )
 def test_a_rubric_that_does_not_add_up_is_refused(tmp_path: pathlib.Path, text: str, said: str) -> None:

@@ -130,6 +130,13 @@ def test_a_letter_is_no_name() -> None:
     assert Person("x", ("Y",)).hidden("axis x, axis Y") == "axis x, axis Y"
 
 
+@pytest.mark.parametrize(("id", "hidden"), [("16", False), ("4096", False), ("31415", True), ("s16", True)])
+def test_a_short_number_is_no_name(id: str, hidden: bool) -> None:
+    """A student with the id 16 does not take 16 bytes out of the feedback; a longer number is an id."""
+    said = "Expected: {} bytes on axis x; found: 32."
+    assert Person(id).hidden(said.format(id)) == said.format(HIDDEN if hidden else id)
+
+
 def test_a_record_is_hidden_where_a_student_speaks() -> None:
     """Exceptions, findings and reasons lose names; items, misconceptions and points stay."""
     finding = Finding("aquist", "V", "aquist differs.", "1", "'aquist'", "cell of aquist", "Because.", 2, "forgot-psum")
@@ -148,6 +155,13 @@ def test_keys_are_drawn_once(tmp_path: pathlib.Path) -> None:
     assert all(len(key) == roster.LENGTH and set(key) <= set(roster.LETTERS) for key in first.values())
     assert (Roster(tmp_path).student("a", first["bob"]), Roster(tmp_path).student("b", first["bob"])) == ("bob", None)
     assert Roster(tmp_path).path.stat().st_mode & 0o777 == 0o600
+
+
+def test_no_key_is_a_number_or_a_date(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spreadsheet would save it in another form, and the sheet could not be read back."""
+    drawn = iter("2345e678" + "3may2345" + "a2345678")
+    monkeypatch.setattr(roster.secrets, "choice", lambda _: next(drawn))
+    assert Roster(tmp_path).enter("a", {"ann": ""}) == {"ann": "a2345678"}
 
 
 def test_keys_have_nothing_to_do_with_names(tmp_path: pathlib.Path) -> None:

@@ -18,26 +18,32 @@ from click.testing import CliRunner
 from sqlalchemy.exc import OperationalError
 
 from shardlab.errors import ShardlabError
-from shardlab_grader import cli, terminal
+from shardlab_course.viva import changes as changed
+from shardlab_course.viva.forms import Number
+from shardlab_course.viva.questions import Asked
+from shardlab_grader import cli, statuses, terminal
 from shardlab_grader.border import artifact
-from shardlab_grader.classes import classroom, jobs, stages
+from shardlab_grader.classes import classroom, jobs, notebook, stages
 from shardlab_grader.lms.sheets import PRESETS, Sheet
 from shardlab_grader.plain import inert
 from shardlab_grader.records.changes import changes
 from shardlab_grader.records.forms import handed_in
+from shardlab_grader.records.roster import Roster
 from shardlab_grader.records.store import Record
 from shardlab_grader.records.submissions import Submission
 from shardlab_grader.releases.release import release
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
 from shardlab_grader.sandbox import box as sandbox
-from shardlab_grader.viva import sitting
+from shardlab_grader.viva import commands, sitting
+from shardlab_grader.viva.sitting import Sitting
 from shardlab_judge import responses
 from shardlab_judge.verdict import Part, Verdict
 
 from .conftest import NAME
 from .test_nbgrader import silent
 
+Viva = Callable[..., tuple[int, pathlib.Path]]
 FORMULAS = ("=1+2", "x\n=cmd()", "x;=cmd()", 'x; "=cmd()', "x\t@SUM(1)", "-1", "a\r\n+1", ";=1", "= 1;-2\n@3")
 
 
@@ -149,6 +155,22 @@ def test_a_gradebook_that_refuses_is_a_sentence(name: str, capsys: pytest.Captur
     assert ended.value.code == 1 and sqlalchemy.__version__
     errors = capsys.readouterr().err
     assert errors.startswith(told) and "Traceback" not in errors
+
+
+@pytest.mark.parametrize("said", ["stopped.", "stopped; all is kept."])
+def test_a_stopped_command_says_what_is_so_of_it(said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only `grade` keeps what it has done; the others say no more than that they ended."""
+    with pytest.raises(SystemExit) as ended, terminal.mended(*[said][: said != "stopped."]):
+        raise KeyboardInterrupt
+    assert (ended.value.code, capsys.readouterr().err) == (statuses.STOPPED, f"{said}\n")
+
+
+def test_packages_below_usr_are_hidden_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of `/usr` is seen there, and with a Python of the system these packages may be in it."""
+    site = pathlib.Path("/usr/local/lib/python3.11/site-packages")
+    monkeypatch.setattr(notebook, "installed", lambda: site)
+    monkeypatch.setattr(pathlib.Path, "is_dir", lambda _: True)
+    assert {site / name for name in notebook.OURS} <= {*notebook._beside(site)}
 
 
 def without_assignment(path: pathlib.Path) -> None:
@@ -270,6 +292,51 @@ def test_equal_notebooks_are_asked_by_their_students(tmp_path: pathlib.Path, mon
     asked = sitting.sittings(SimpleNamespace(), {"same": b""}, found, 7, lambda *_: None)  # type: ignore[arg-type]
     assert [one.student for one in asked] == ["ann", "bob", "ann"]
     assert drawn[0] == drawn[2] != drawn[1]
+
+
+QUESTION = Asked("where", "90.1", "double", "Where?", "Here.", Number(1), "", "")
+VIVA = "assignment,student,question,exercise,kind,mark"
+
+
+@pytest.fixture
+def viva(tiny: pathlib.Path, tiny_course: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Viva:
+    """Asks these students two questions each, as the command does; gives its exit status and the table of marks."""
+    monkeypatch.setattr(sandbox, "probe", lambda mode: None)
+    monkeypatch.setattr(changed, "programs", lambda question: [1])
+    course = shutil.copytree(tiny_course, tmp_path / "course")
+
+    def asked(*students: str) -> tuple[int, pathlib.Path]:
+        made = [Sitting(one, "", [QUESTION] * 2) for one in students]
+        monkeypatch.setattr(commands, "_class", lambda *_: made)
+        ran = CliRunner().invoke(cli.main, ["viva", "90", "--names", "--course", str(course)])
+        return ran.exit_code, course / "viva" / NAME / "marks.csv"
+
+    return asked
+
+
+def test_marks_of_a_viva_are_never_overwritten(viva: Viva) -> None:
+    """Whoever has one keeps their rows, by name or key, and a sheet for one student leaves those of all others."""
+    _, table = viva("ann", "bob")
+    rows = [f"{NAME},{one},{n},90.1,where," for one in ("ann", "bob") for n in (1, 2)]
+    assert table.read_text().split() == [VIVA, *rows]
+    key = Roster(table.parents[2]).enter(NAME, {"bob": ""})["bob"]
+    mine = [rows[0] + "1", rows[1], f"{NAME},{key},1,90.1,where,"]
+    with_notes = [VIVA + ",note", *(row + "," for row in mine), f"{NAME},{key},2,90.1,where,,late"]
+    table.write_text("\n".join(with_notes).replace(",", ";"), "utf-8-sig")
+    for students in (["ann", "bob"], ["cem"], ["ann"]):
+        assert viva(*students) == (0, table)
+    new = [f"{NAME},cem,{n},90.1,where,," for n in (1, 2)]
+    assert sorted(table.read_text().split()) == sorted([*with_notes, *new])
+
+
+@pytest.mark.parametrize("text", [f"{VIVA}\n91_other,ann,1,91.1,where,1\n", "submission,cell\nk1,q1\n", "\xff"])
+def test_a_viva_overwrites_no_other_table(viva: Viva, text: str) -> None:
+    """It writes nothing then, and says how to write elsewhere."""
+    _, table = viva("ann")
+    table.write_text(text, "latin-1")
+    (table.parent / "keys.html").unlink()
+    assert viva("ann") == (1, table)
+    assert table.read_text("latin-1") == text and not (table.parent / "keys.html").exists()
 
 
 @pytest.mark.usefixtures("tiny")

@@ -18,6 +18,8 @@ from shardlab_grader.plain import inert
 from shardlab_grader.reports import report
 from shardlab_grader.reports.report import Row
 
+from .test_mark import NUMBERS, RULES, answer, filled
+
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(not shutil.which("ssconvert"), reason="the Debian package gnumeric would read the tables"),
@@ -54,6 +56,17 @@ def test_a_formula_is_one_only_as_it_was_written(name: str, between: str, tmp_pa
     """Gnumeric finds formulas in what was written, in second lines and behind each sign too, and none in what we write."""
     assert formulas(table(tmp_path / name, between, str))
     assert formulas(table(tmp_path / name, between, inert)) == []
+
+
+def test_a_sheet_of_marks_comes_back(tmp_path: pathlib.Path) -> None:
+    """Gnumeric saves it again, and all of its rows are still those of their answers."""
+    answers = [answer(f"k{n}", text) for n, text in enumerate(NUMBERS)]
+    marks.write(tmp_path / "before.csv", answers, RULES)
+    for text in NUMBERS:
+        filled(tmp_path / "before.csv", text, **{"Points (of 3)": "2.5"})
+    subprocess.run(["ssconvert", "before.csv", "after.csv"], cwd=tmp_path, check=True, capture_output=True)
+    read = marks.read(tmp_path / "after.csv", answers, RULES)
+    assert [(mark.answer, mark.points) for mark in read] == [(one, {"Points": 2.5}) for one in answers]
 
 
 def test_our_tables(tmp_path: pathlib.Path) -> None:

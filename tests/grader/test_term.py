@@ -364,6 +364,16 @@ def test_another_table_is_refused(text: str | bytes, told: str, tmp_path: pathli
         extensions.table(tmp_path / "more.csv", NAME)
 
 
+def test_a_number_in_a_table_is_one_chapters(tmp_path: pathlib.Path) -> None:
+    """Days for chapter 1 are none for chapters 10 to 17, and those for chapter 0 none for chapters 1 to 9."""
+    (tmp_path / "more.csv").write_text("assignment,student,days\n1,gus,3\n0,gus,4\n10,ivo,5\n")
+    days = {name: extensions.table(tmp_path / "more.csv", name) for name in ("00_a", "01_b", "10_c")}
+    assert days == {"00_a": {"gus": 4.0}, "01_b": {"gus": 3.0}, "10_c": {"ivo": 5.0}}
+    for name in ("02_d", "17_e"):
+        with pytest.raises(ShardlabError, match=f"it has no row for {name}"):
+            extensions.table(tmp_path / "more.csv", name)
+
+
 def test_settings_are_asked_for_with_an_example(tmp_path: pathlib.Path) -> None:
     """Where there is no file, the command says how one begins; a table of deadlines needs no assignment."""
     ran = CliRunner().invoke(cli.main, ["settings", "--course", str(tmp_path)])

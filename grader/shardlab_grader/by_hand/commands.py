@@ -47,8 +47,10 @@ def mark(
             lines = rubric.read(path, cells)
             if to is not None:
                 answers = marks.waiting(course, name, [*cells], everything)
-                marks.write(to, answers, lines)
-                console.print(f"wrote {to}: {len(answers)} answer{'s' * (len(answers) != 1)}", soft_wrap=True)
+                kept = marks.filled(to, marks.waiting(course, name, [*cells], everything=True)) if to.is_file() else {}
+                marks.write(to, answers, lines, kept)
+                rows, before = len({*answers, *kept}), f", {len(kept)} of them as filled in before" * bool(kept)
+                console.print(f"wrote {to}: {rows} answer{'s' * (rows != 1)}{before}", soft_wrap=True)
             elif filled is not None:
                 given = marks.read(filled, marks.waiting(course, name, [*cells], everything=True), lines)
                 errors = [error for error in marks.give(course, name, given) if error]

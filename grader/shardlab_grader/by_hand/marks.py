@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import hashlib
+import io
 import pathlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,8 @@ from shardlab_grader.records.roster import Roster
 MOST = 30_000
 """Characters of an answer in a sheet; a spreadsheet's cell holds 32,767."""
 KEY, CELL, VERSION, ANSWER, COMMENT = "submission", "cell", "version", "answer", "comment"
+GIVEN = (KEY, CELL, VERSION, ANSWER)
+"""The columns that nobody fills in."""
 FENCE = re.compile(r"(`{3,})text\n(.*)\n\1", re.DOTALL)
 
 
@@ -36,8 +39,12 @@ class Waiting:
 
     @property
     def version(self) -> str:
-        """Tells whether this is still the answer that was marked."""
-        return hashlib.sha256(self.answer.encode()).hexdigest()[:8]
+        """Tells whether this is still the answer that was marked; a spreadsheet does not take it for a number."""
+        return f"v{hashlib.sha256(self.answer.encode()).hexdigest()[:8]}"
+
+    def is_of(self, row: Mapping[str, str]) -> bool:
+        """Whether a row has this version; in older sheets it has no `v`."""
+        return row.get(VERSION) in (self.version, self.version[1:])
 
 
 def waiting(course: Course, assignment: str, cells: Sequence[str], everything: bool = False) -> list[Waiting]:
@@ -74,14 +81,47 @@ def head(line: str, most: float) -> str:
     return f"{line} (of {most:g})"
 
 
-def write(path: pathlib.Path, answers: Sequence[Waiting], rubric: Rubric) -> None:
-    """The sheet, with a column for each rubric line; keys in place of names, so that nobody knows whose it is."""
+def filled(path: pathlib.Path, answers: Sequence[Waiting]) -> dict[Waiting, dict[str, str]]:
+    """What a person has filled into a sheet, whatever the column, by its answer.
+
+    Args:
+        answers: all that there are, those with points too.
+    Raises:
+        ShardlabError: the sheet cannot be read, or has something filled in of which a new one would have no row.
+    """
+    known = {(one.key, one.cell): one for one in answers}
+    found, lost = dict[Waiting, dict[str, str]](), list[str]()
+    for number, row in enumerate(_rows(path), 2):
+        said = {title: text for title, text in row.items() if text and title not in GIVEN}
+        one = known.pop((row.get(KEY, ""), row.get(CELL, "")), None) if said else None
+        if one and one.is_of(row):
+            found[one] = said
+        elif said:
+            lost.append(str(number))
+    if lost:
+        what = "what is filled in here would be lost: the answer is another one by now, or there is none."
+        mend = "write to another file; or delete what is named here, if nobody needs it. All other rows stay."
+        where = f"{path}, row{'s' * (len(lost) > 1)} {', '.join(lost)}"
+        raise ShardlabError("bad-marks", what, where=where, mend=mend)
+    return found
+
+
+def write(
+    path: pathlib.Path, answers: Sequence[Waiting], rubric: Rubric, kept: Mapping[Waiting, Mapping[str, str]] | None = None
+) -> None:
+    """The sheet, with a column for each rubric line; keys in place of names, so that nobody knows whose it is.
+
+    Args:
+        kept: what was filled into an earlier sheet; these answers have a row, too.
+    """
+    kept, written = kept or {}, io.StringIO()
     heads = [head(line, most) for name in rubric.lines for line, most in rubric.lines[name].items()]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow([KEY, CELL, VERSION, ANSWER, *dict.fromkeys(heads), COMMENT])
-        for one in answers:
-            rows.writerow([one.key, one.cell, one.version, _inert(one.answer), *[""] * len(dict.fromkeys(heads)), ""])
+    titles = dict.fromkeys([*GIVEN, *heads, COMMENT, *(title for said in kept.values() for title in said)])
+    rows = csv.DictWriter(written, list(titles), restval="")
+    rows.writeheader()
+    for one in sorted({*answers, *kept}, key=lambda one: (one.cell, one.key)):
+        rows.writerow(dict(zip(GIVEN, (one.key, one.cell, one.version, _inert(one.answer)))) | dict(kept.get(one, {})))
+    path.write_bytes(written.getvalue().encode())
 
 
 def _inert(text: str) -> str:
@@ -105,13 +145,16 @@ def read(path: pathlib.Path, answers: Sequence[Waiting], rubric: Rubric) -> list
     Raises:
         ShardlabError: a row is of no answer that there is, of another version of it, or has points that cannot be.
     """
-    known = {(one.key, one.cell): one for one in answers}
+    known, rows = {(one.key, one.cell): one for one in answers}, enumerate(_rows(path), 2)
+    return [mark for number, row in rows if (mark := _mark(row, known, rubric, f"{path}, row {number}"))]
+
+
+def _rows(path: pathlib.Path) -> list[dict[str, str]]:
     try:
-        _, rows = tables.rows(path)
+        return tables.rows(path)[1]
     except (UnicodeDecodeError, csv.Error) as error:
-        mend = "save the sheet as CSV in UTF-8, with the columns that it had."
+        mend = "save the sheet as CSV in UTF-8, with the columns that it had; or name another file."
         raise ShardlabError("bad-marks", f"the sheet cannot be read ({error}).", where=str(path), mend=mend) from None
-    return [mark for number, row in enumerate(rows, 2) if (mark := _mark(row, known, rubric, f"{path}, row {number}"))]
 
 
 def _mark(row: Mapping[str, str], known: Mapping[tuple[str, str], Waiting], rubric: Rubric, where: str) -> Mark | None:
@@ -123,8 +166,9 @@ def _mark(row: Mapping[str, str], known: Mapping[tuple[str, str], Waiting], rubr
     given = {line: row.get(head(line, most), "") for line, most in lines.items()}
     if not any(given.values()):
         return None
-    if row.get(VERSION) != one.version:
-        what, mend = "the student has since handed in another answer.", "write the sheet again, and mark the new answer."
+    if not one.is_of(row):
+        what = "the student has since handed in another answer."
+        mend = "delete this row, and read the sheet again; then write to it again, which keeps the other marks."
         raise ShardlabError("bad-marks", what, where=where, mend=mend)
     points = {line: _number(text, lines[line], f"{where}, column {head(line, lines[line])}") for line, text in given.items()}
     earned = "\n".join(f"- {line}: {points[line]:g} of {most:g}" for line, most in lines.items())
@@ -141,7 +185,10 @@ def _number(text: str, most: float, where: str) -> float:
 
 
 def give(course: Course, assignment: str, marks: Sequence[Mark]) -> Iterator[str]:
-    """Write marks into the gradebook, and the pages of those who have got one; says whose, and an error if there was one."""
+    """Write marks into the gradebook, with what lateness costs then, and the pages of those who have got one.
+
+    An error of each, or the empty text.
+    """
     for mark in marks:
         with quiet(), course.gradebook() as gradebook:
             grade = gradebook.find_grade(mark.answer.cell, assignment, assignment, mark.answer.student)
@@ -150,4 +197,4 @@ def give(course: Course, assignment: str, marks: Sequence[Mark]) -> Iterator[str
                 mark.answer.cell, assignment, assignment, mark.answer.student
             ).manual_comment = mark.comment
             gradebook.db.commit()
-        yield course.feedback(assignment, mark.answer.student)
+        yield course.penalty(assignment, mark.answer.student) or course.feedback(assignment, mark.answer.student)

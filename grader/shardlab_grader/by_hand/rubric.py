@@ -63,7 +63,7 @@ def read(path: pathlib.Path, cells: Mapping[str, float]) -> Rubric:
     Args:
         cells: the points of each cell, by its grade id.
     Raises:
-        ShardlabError: it is no TOML, a cell has no lines, or their points are not those of the cell.
+        ShardlabError: it is no TOML, a comment is no text, a cell has no lines, or their points are not those of the cell.
     """
     try:
         raw = tomllib.loads(path.read_text())
@@ -76,6 +76,9 @@ def read(path: pathlib.Path, cells: Mapping[str, float]) -> Rubric:
             "put each cell's lines below its id, as in [q15-6-why], and comments below [comments].",
         )
         raise ShardlabError("bad-rubric", what, where=str(path), mend=mend)
+    if odd := [name for name, said in comments.items() if not isinstance(said, str)]:
+        mend = 'a comment is: units = "A number has a unit."'
+        raise ShardlabError("bad-rubric", f"these comments are no text: {', '.join(odd)}.", where=str(path), mend=mend)
     for name, points in cells.items():
         lines = raw.get(name, {})
         if not all(isinstance(most, int | float) and most > 0 for most in lines.values()):

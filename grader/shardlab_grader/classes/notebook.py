@@ -228,5 +228,6 @@ def student_sandbox(settings: Settings) -> Sandbox:
 def _beside(site: pathlib.Path) -> list[pathlib.Path]:
     """Packages of ours inside the environment that is mounted: nothing is to be found there but what `/student` has."""
     places = {site, installed(), *(home(package, site).parent for package in STUDENT)}
-    mounted = [place for place in places if any(place.is_relative_to(mount.target) for mount in interpreter())]
+    seen = ["/usr", *(mount.target for mount in interpreter())]
+    mounted = [place for place in places if any(map(place.is_relative_to, seen))]
     return sorted(place / name for place in mounted for name in OURS if (place / name).is_dir())

@@ -264,7 +264,8 @@ def row(grading: Grading, one: Submission) -> Row:
     found = grading.course.scored(grading.release.assignment, one.student, grading.by_hand)
     total, marks = found.score, found.marks
     now, record = grading.store.get(one.key), kept(grading, one)
-    if now and total is None:
+    # An extension, or a verdict before this one, has a score there already.
+    if now and (total is None or not is_given(grading, one)):
         return Row(one.student, "ungraded", reason="judged, but not in the gradebook: run the same command again.")
     if not record:
         return Row(one.student, "ungraded", reason="not graded yet.")

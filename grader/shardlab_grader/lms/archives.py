@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import os
 import pathlib
 import re
 import tempfile
@@ -30,13 +31,15 @@ COPY = re.compile(r"(?:-\d+| \(\d+\))?\.[a-z]+", re.IGNORECASE)
 class Collected:
     """Students by what was done with what they handed in, and the files of the archive that are nobody's, or no notebook's.
 
-    `other` are students whose file is of another chapter; it stays in the archive where they have handed in this one before.
-    `twice` are files by whose names one student is claimed twice, and `large` those that are more than we read.
+    `times` are those of `same` whose time is another than was known. `other` are students whose file is of another chapter;
+    it stays in the archive where they have handed in this one before. `twice` are files by whose names one student is
+    claimed twice, and `large` those that are more than we read.
     """
 
     new: tuple[str, ...]
     replaced: tuple[str, ...]
     same: tuple[str, ...]
+    times: tuple[str, ...]
     late: tuple[str, ...]
     other: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -72,12 +75,15 @@ def collect(
         for user, info in chosen.items():
             place = course_dir / "submitted" / students[user] / assignment
             path = place / f"{assignment}{_ending(info.filename)}"
+            before = [one for ending in (*READ, *PACKED) if (one := path.with_name(f"{assignment}{ending}")).is_file()]
             if user in others:
                 done["other"].append(students[user])
-                if path.exists():
+                if before:
                     continue
-            done[_put(path, opened.read(info))].append(students[user])
-            _put_time(place / "timestamp.txt", times.get(user))
+            what = _put(path, before, opened.read(info))
+            done[what].append(students[user])
+            if _put_time(place / "timestamp.txt", times.get(user)) and what == "same":
+                done["times"].append(students[user])
             if _named(info.filename, preset)["late"]:
                 done["late"].append(students[user])
     collected = Collected(**{name: tuple(found) for name, found in done.items()})
@@ -122,7 +128,8 @@ def opening(archive: pathlib.Path) -> Iterator[zipfile.ZipFile]:
         with tempfile.TemporaryFile() as file, zipfile.ZipFile(file, "w", strict_timestamps=False) as packed:
             for path in sorted(archive.rglob("*")):
                 if path.is_file() and not path.is_symlink() and path.resolve().is_relative_to(archive.resolve()):
-                    packed.write(path, path.relative_to(archive).as_posix())
+                    name = os.fsencode(path.relative_to(archive).as_posix()).decode("utf-8", "replace")
+                    packed.write(path, name)
             yield packed
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last of encrypted files, and methods
         raise ShardlabError("lms-archive", f"{error}.", where=str(archive), mend="download it once more.") from None
@@ -135,6 +142,8 @@ def _all_chosen(
     found: dict[str, list[zipfile.ZipInfo]] = {}
     claims: dict[str, set[str]] = {}
     for info in opened.infolist():
+        if _of_a_mac(info.filename):
+            continue
         named = _named(info.filename, preset)
         fits = not info.is_dir() and _ending(named["title"])
         if not fits or not named["user"]:
@@ -151,6 +160,12 @@ def _all_chosen(
             done["twice" if user in students else "unknown"] += [info.filename for info in found.pop(user)]
     made = {user: _chosen(infos, preset, assignment, done) for user, infos in sorted(found.items())}
     return {user: info for user, info in made.items() if info is not None}
+
+
+def _of_a_mac(name: str) -> bool:
+    """Whether macOS has put it beside a file, for itself, when an archive was packed again or lay on a foreign disk."""
+    folders, _, last = name.rpartition("/")
+    return last.startswith("._") or "__MACOSX" in folders.split("/")
 
 
 def _named(name: str, preset: Preset) -> dict[str, str]:
@@ -225,18 +240,24 @@ def _chosen(
     return newest
 
 
-def _put(path: pathlib.Path, content: bytes) -> str:
-    """Write a notebook where it is another one; what was done, as a field of `Collected`."""
-    before = path.read_bytes() if path.is_file() else None
-    if before == content:
+def _put(path: pathlib.Path, before: Sequence[pathlib.Path], content: bytes) -> str:
+    """Write a notebook where it is another one, in place of those of before; what was done, as a field of `Collected`."""
+    if path in before and path.read_bytes() == content:
         return "same"
     store.write_bytes(path, content, 0o644)
-    return "new" if before is None else "replaced"
+    # One of another ending would be graded in its place, or beside it.
+    for other in before:
+        if other != path:
+            other.unlink()
+    return "replaced" if before else "new"
 
 
-def _put_time(path: pathlib.Path, time: datetime.datetime | None) -> None:
-    """In nbgrader's form. Without one, an earlier submission's time would be wrong."""
-    if time is None:
-        path.unlink(missing_ok=True)
+def _put_time(path: pathlib.Path, time: datetime.datetime | None) -> bool:
+    """Write it in nbgrader's form; whether another one, or none, was there. Without one, an earlier one would be wrong."""
+    before = path.read_bytes() if path.is_file() else b""
+    said = f"{time.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC" if time else ""
+    if said:
+        store.write(path, said, 0o644)
     else:
-        store.write(path, f"{time.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC", 0o644)
+        path.unlink(missing_ok=True)
+    return before != said.encode()

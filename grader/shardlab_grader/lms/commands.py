@@ -25,6 +25,7 @@ SAID = {
     "new": "new",
     "replaced": "replaced",
     "same": "as before",
+    "times": "of them, handed in at another time than was known",
     "late": "marked late by the LMS, which gives no time",
     "other": "of another chapter; collected where there was nothing before",
     "unknown": "not in the table, or Canvas's test student, and not collected",
@@ -81,7 +82,9 @@ def collect(
             say(SAID[field], found, names)
         if not times:
             console.print("no times are known, so no submission is late.", soft_wrap=True)
-        console.print(f"next: {typed(f'grade {name}', course_dir)}", soft_wrap=True)
+        # What is graded already is not looked at again, unless penalties are counted anew.
+        again = " --penalties" * bool(done.times)
+        console.print(f"next: {typed(f'grade {name}{again}', course_dir)}", soft_wrap=True)
 
 
 @click.command("feedback")

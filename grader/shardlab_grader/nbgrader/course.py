@@ -22,14 +22,16 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+import nbformat
 import nbgrader.api
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins.export import CsvExportPlugin
+from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Engine, create_engine
-from traitlets.config import Config
+from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 from traitlets.log import get_logger
 
@@ -115,6 +117,10 @@ class Course:
     def feedback(self, assignment: str, student: str) -> str:
         """Make one student's feedback page."""
         return self._run(_one(GenerateFeedback), assignment, student)
+
+    def penalty(self, assignment: str, student: str) -> str:
+        """Count anew what lateness costs one student."""
+        return self._run(Penalties, assignment, student)
 
     def export(self, assignment: str, path: pathlib.Path) -> None:
         """Write nbgrader's own table of grades as CSV."""
@@ -238,6 +244,17 @@ class Course:
         if url not in self._engines:
             self._engines[url] = create_engine(url, **options)
         return self._engines[url]
+
+
+class Penalties(BaseConverter):
+    """The one step of autograding that counts what lateness costs. It reads the gradebook alone, and runs nothing."""
+
+    def start(self) -> None:
+        course = self.coursedir
+        names = {"notebook": course.assignment_id, "assignment": course.assignment_id, "student": course.student_id}
+        # As when nbgrader autogrades, where an exporter is between a converter and its steps.
+        step = AssignLatePenalties(parent=Configurable(parent=self))
+        step.preprocess(nbformat.v4.new_notebook(), {"nbgrader": {**names, "db_url": course.db_url}})
 
 
 @contextlib.contextmanager

@@ -39,8 +39,12 @@ class Person:
     address: str = ""
 
     def hidden(self, text: str) -> str:
-        """The text without this student's names where they stand as whole words; a single letter is not taken for a name."""
-        loose = [re.escape(word) for word in (self.address, self.id) if len(word) > 1]
+        """The text without this student's names where they stand as whole words.
+
+        A single letter is not taken for a name, nor is a number of up to four digits, which may be one of bytes.
+        """
+        id = "" if re.fullmatch(r"\d{1,4}", self.id) else self.id
+        loose = [re.escape(word) for word in (self.address, id) if len(word) > 1]
         exact = [re.escape(word) for word in self.names if len(word) > 1]
         either = [f"(?i:{'|'.join(loose)})"] * bool(loose) + exact
         return re.sub(rf"(?<![^\W_])(?:{'|'.join(either)})(?![^\W_])", HIDDEN, text) if either else text
@@ -173,7 +177,8 @@ def _verdicts(entries: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _drawn(keys: Keys) -> str:
+    """A new key. It begins with a letter: a spreadsheet takes `2345e678` for a number, and `3may2345` for a date."""
     taken = {entry["key"] for entries in keys.values() for entry in entries.values()}
-    while (key := "".join(secrets.choice(LETTERS) for _ in range(LENGTH))) in taken:
+    while (key := "".join(secrets.choice(LETTERS) for _ in range(LENGTH))) in taken or key[0].isdigit():
         pass
     return key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 import pathlib
 import re
 import unicodedata
@@ -28,10 +29,12 @@ def strays(course_dir: pathlib.Path, ours: Exercises, student: str = "*") -> Ite
     for place in sorted(submitted.glob("*")):
         if place.name == name and _is_folder(place):
             for inside in sorted(place.glob("*")):
-                there = (submitted / inside.name / name).exists()
+                there = os.path.exists(submitted / inside.name / name)
                 if fnmatch.fnmatchcase(inside.name, student) and _is_folder(inside) and not there:
                     yield inside.name, _told(inside, submitted, f"submitted/{plain(inside.name)}/{name}")
-        elif fnmatch.fnmatchcase(place.name, student) and not (place / name).exists():
+        elif fnmatch.fnmatchcase(place.name, student) and _is_folder(place) and not os.access(place, os.R_OK | os.X_OK):
+            yield place.name, f"unreadable: nobody but its owner may look into the folder submitted/{plain(place.name)}."
+        elif fnmatch.fnmatchcase(place.name, student) and not os.path.exists(place / name):
             files = [place] if place.is_file() else _files(place, releases)
             found = next((file for file in files[:MOST] if ours.form_of(file)), None)
             if found is not None:
@@ -55,11 +58,21 @@ def _twin(student: str, known: Collection[str]) -> str:
 
 def misspelt(student: str, known: Collection[str]) -> str:
     """Why a folder is nobody's, where its name is a student's in another spelling, or no student's."""
+    if not _is_text(student):
+        return f"unknown student: the name of the folder submitted/{plain(student)} is not UTF-8; rename it."
     if one := _twin(student, known):
         return f"unknown student: the gradebook has {one}, not {student}; rename the folder submitted/{student}."
     if student != student.strip():
         return f"unknown student: the name of the folder submitted/{student} begins or ends with a blank; rename it."
     return ""
+
+
+def _is_text(name: str) -> bool:
+    """Whether the name of a folder is UTF-8, as nbgrader's gradebook needs it."""
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _told(found: pathlib.Path, submitted: pathlib.Path, place: str) -> str:

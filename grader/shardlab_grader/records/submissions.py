@@ -185,6 +185,8 @@ def _check_folders(folder: pathlib.Path) -> None:
     for place in (folder.parent, folder):
         if place.is_symlink():
             raise Unreadable(f"unreadable: the folder {plain(place.name)} is a link.")
+    if os.path.exists(folder) and not os.access(folder, os.R_OK | os.X_OK):
+        raise Unreadable(f"unreadable: nobody but its owner may look into the folder {plain(folder.name)}.")
 
 
 def _timestamp(path: pathlib.Path) -> tuple[str, str]:

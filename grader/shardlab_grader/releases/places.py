@@ -71,10 +71,11 @@ def check_course(course_dir: pathlib.Path) -> None:
         ShardlabError: there is none; names those that lie around it. Or nbgrader cannot use its path.
     """
     check_path(course_dir)
-    if (course_dir / CONFIG).exists():
+    if os.path.exists(course_dir / CONFIG):
         return
     around = [*course_dir.resolve().parents, *course_dir.resolve().glob("*/")]
-    courses = sorted({place for place in around if (place / CONFIG).exists() and (place / "shardlab").is_dir()})
+    # By `os.path`, which takes a folder that cannot be looked into for one without a course.
+    courses = sorted({place for place in around if os.path.exists(place / CONFIG) and os.path.isdir(place / "shardlab")})
     mend = "release an assignment into it first: shardlab-grader release ASSIGNMENT --course DIR."
     if courses:
         mend = "name the course, which may be this:\n" + "\n".join(f"--course {place}" for place in courses)
@@ -109,7 +110,7 @@ def releases(course_dir: pathlib.Path) -> list[str]:
 
 
 def named(assignment: str, names: Sequence[str], folder: pathlib.Path) -> str:
-    """The one of these names that is, or begins with, `assignment`; a number is that of a chapter, so that `4` is `04`.
+    """The one of these names that is, or begins with, `assignment`; a number is a chapter's: `4` is `04`, and never `40`.
 
     Raises:
         ShardlabError: there is none, or more than one.
@@ -117,14 +118,16 @@ def named(assignment: str, names: Sequence[str], folder: pathlib.Path) -> str:
     fits = fitting(assignment, names)
     if len(fits) == 1:
         return fits[0]
-    what = f"'{assignment}' is the beginning of {len(fits) or 'no'} assignment{'s' * (len(fits) > 1)}."
+    begins = "number" if assignment.isdecimal() else "beginning"
+    what = f"'{assignment}' is the {begins} of {len(fits) or 'no'} assignment{'s' * (len(fits) > 1)}."
     where = f"{folder}: {', '.join(names) or 'nothing'}"
     raise ShardlabError("unknown-assignment", what, where=where, mend="name one of these; to grade one, release it first.")
 
 
 def fitting(assignment: str, names: Sequence[str]) -> list[str]:
-    """Those of these names that are, or else begin with, `assignment`, which may be a chapter's number."""
-    fits = [name for name in names if name == assignment]
-    if not fits and assignment.isdecimal():
-        fits = [name for name in names if re.match(rf"0*{int(assignment)}(?!\d)", name)]
-    return fits or [name for name in names if name.startswith(assignment)]
+    """Those of these names that are, or else begin with, `assignment`; or have it as their number, if it is one."""
+    if fits := [name for name in names if name == assignment]:
+        return fits
+    if assignment.isdecimal():
+        return [name for name in names if re.match(rf"0*{int(assignment)}(?!\d)", name)]
+    return [name for name in names if name.startswith(assignment)]

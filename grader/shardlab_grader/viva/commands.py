@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 import pathlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -49,12 +52,14 @@ def viva(
         with alone(course_dir, f"viva {name}", wait):
             made = [_bank(course_dir, name, mode, seed)] if bank else _class(course_dir, name, mode, names, student, seed)
         folder = folder or course_dir / "viva" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        files = {"students.html": sheets.students, "keys.html": sheets.instructor, "marks.csv": sheets.marks}
+        shown, keys = sheets.students(name, made), sheets.instructor(name, made)
         if bank:
-            files = {"bank.html": sheets.students, "bank-keys.html": sheets.instructor}
-        for file, write in files.items():
-            (folder / file).write_text(write(name, made))
+            files = {"bank.html": shown, "bank-keys.html": keys}
+        else:
+            files = {"students.html": shown, "keys.html": keys, "marks.csv": _marks(folder, course_dir, name, made)}
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            (folder / file).write_text(text)
             console.print(f"wrote {folder / file}", soft_wrap=True)
         texts = [(asked.text, asked.key) for one in made for asked in one.asked]
         if bank:
@@ -66,6 +71,48 @@ def viva(
         for problem in dict.fromkeys(one.problem for one in silent):
             who = ", ".join(one.student for one in silent if one.problem == problem)
             console.print(f"not asked: {who}: {problem}", soft_wrap=True)
+
+
+def _marks(folder: pathlib.Path, course_dir: pathlib.Path, name: str, made: Sequence[Sitting]) -> str:
+    """The table of marks. Whoever has a mark in the one that is there keeps all rows, and so does whoever is not asked."""
+    from shardlab_grader.records.roster import Roster
+    from shardlab_grader.viva import marks, sheets
+
+    titles, before = _before(folder / "marks.csv", course_dir, name)
+    students, roster = {*(row["student"] for row in before), *(one.student for one in made)}, Roster(course_dir)
+    who = {one: roster.student(name, one) or one for one in students}
+    mine = [title for title in titles if title not in marks.COLUMNS[:-1]]
+    filled = {who[row["student"]] for row in before if any(row[title] for title in mine)}
+    if filled:
+        console.print(f"kept, as they were filled in: the marks of {len(filled)} student{'s' * (len(filled) != 1)}")
+    new = [one for one in made if who[one.student] not in filled]
+    asked = {who[one.student] for one in new}
+    rows = [row for row in before if who[row["student"]] not in asked]
+    rows += csv.DictReader(io.StringIO(sheets.marks(name, new), newline=""))
+    written = io.StringIO()
+    table = csv.DictWriter(written, list(dict.fromkeys([*marks.COLUMNS, *titles])), restval="")
+    table.writeheader()
+    table.writerows(sorted(rows, key=lambda row: row["student"]))
+    return written.getvalue()
+
+
+def _before(path: pathlib.Path, course_dir: pathlib.Path, name: str) -> tuple[list[str], list[dict[str, str]]]:
+    """The titles and rows of the table of marks that is there.
+
+    Raises:
+        ShardlabError: it is no table of marks of this assignment, and would be overwritten.
+    """
+    from shardlab_grader.records import tables
+    from shardlab_grader.viva import marks
+
+    if not path.exists():
+        return [], []
+    try:
+        marks.totals(path, course_dir, name)
+    except ShardlabError as error:
+        mend = f"{error.mend}\nOr write into another folder: --to FOLDER."
+        raise ShardlabError(error.reference, error.what, where=error.where, mend=mend) from None
+    return tables.rows(path)
 
 
 def _bank(course_dir: pathlib.Path, name: str, mode: Mode, seed: int | None) -> Sitting:
