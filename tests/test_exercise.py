@@ -119,6 +119,7 @@ def rows(n: int) -> int:
         pytest.param(lambda: sl.check("0.1", 1, 2), "other-answers", id="too many answers"),
         pytest.param(lambda: sl.check("0.1", sum=1), "other-answers", id="another name"),
         pytest.param(lambda: sl.hint("0.1", 4), "no-such-hint", id="fourth hint"),
+        pytest.param(lambda: sl.hint("0.1", 1.0), "no-such-hint", id="hint by a float"),
         pytest.param(lambda: sl.target("0.1", "A"), "no-such-target", id="no target"),
         pytest.param(lambda: sl.predict("0.2", kind=1), "unknown-prediction", id="unknown prediction"),
         pytest.param(lambda: sl.predict("0.2", kinds=["gather"]), "no-such-prediction", id="another word"),
@@ -210,6 +211,12 @@ def test_the_first_prediction_is_kept() -> None:
     assert predictions.predicted("0.2") == {"kinds": ["all-reduce"], "shares": {"a": 0.125, "b": 0.5}}
 
 
+def test_nothing_is_no_first_prediction() -> None:
+    """A variable that was empty yet does not stand for what was thought."""
+    assert progress_file.note_prediction("0.2", {"kinds": None}) == {"kinds": None}
+    assert progress_file.note_prediction("0.2", {"kinds": ["all-gather"]}) == {"kinds": ["all-gather"]}
+
+
 def test_a_prediction_that_is_open_in_part_earns_its_part() -> None:
     """One entry of two, and the other one is asked for."""
     sl.predict("0.2", kinds=[], shares={"a": 0.125})
@@ -228,6 +235,7 @@ def test_hints_come_one_by_one() -> None:
     """Each call opens the next hint, the last stays; any can be asked for by number."""
     assert [sl.hint("0.1").text for _ in range(4)] == [*PROGRAM.hints, PROGRAM.hints[2]]
     assert sl.hint("0.1", 1).text == PROGRAM.hints[0]
+    assert sl.hint("0.1", np.int64(2)).text == PROGRAM.hints[1]
     assert progress_file.of("0.1")["hints"] == 3
 
 
@@ -289,7 +297,12 @@ def test_progress_shows_the_way() -> None:
     assert "Meshes, shardings, shards" in said and found._repr_html_().count("● done") == 1
 
 
-@pytest.mark.parametrize("which", [1, "1", "01", 1.2])
+def test_the_call_of_a_tenth_exercise_is_no_number() -> None:
+    """Which would be the first one's."""
+    assert (question(id="50.10").typed, question(id="50.1").typed) == ('"50.10"', "50.1")
+
+
+@pytest.mark.parametrize("which", [1, "1", "01", 1.2, "1.2"])
 def test_progress_of_a_chapter(which: object) -> None:
     """A chapter, or an exercise of it, however it is written: its exercises, and no other chapter's."""
     found = sl.progress(which)
@@ -387,6 +400,10 @@ def test_damaged_progress_is_set_aside(contents: str, capsys: pytest.CaptureFixt
     assert "set aside" in capsys.readouterr().out
     assert progress_file.location().with_name("progress.json.damaged").read_text() == contents
     assert json.loads(progress_file.location().read_text())["questions"]["0.1"]["status"] == "passed"
+    progress_file.location().write_text("[]")
+    progress_file.read()
+    assert progress_file.location().with_name("progress.json.damaged").read_text() == contents
+    assert progress_file.location().with_name("progress.json.damaged2").read_text() == "[]"
 
 
 def test_unwritable_place_is_told(

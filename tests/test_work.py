@@ -49,6 +49,48 @@ def edit(path: pathlib.Path, change) -> None:
     nbformat.write(found, path)
 
 
+def as_older_editors_write(found: nbformat.NotebookNode, keep: str) -> dict:
+    """The notebook in a form whose cells have no ids of their own, but perhaps in their metadata."""
+    older = json.loads(nbformat.writes(found)) | {"nbformat_minor": 0}
+    for n, cell in enumerate(older["cells"]):
+        id = cell.pop("id")
+        if keep:
+            cell["metadata"]["id"] = id if keep == "ours" else f"colab{n}"
+    return older
+
+
+@pytest.mark.parametrize("keep", ["", "ours", "other"])
+def test_cells_without_ids_are_known_all_the_same(folders, keep: str) -> None:
+    """By nbgrader's names, by their texts or by the id that is elsewhere: nothing is lost, and nothing there twice."""
+    notebooks, own = folders
+    work.begin(notebooks, own)
+    edit(own / "04.ipynb", lambda n: (n.cells[1].update(source="x = 3"), n.cells.append(new_code_cell("mine = 1"))))
+    older = as_older_editors_write(nbformat.read(own / "04.ipynb", as_version=4), keep)
+    (own / "04.ipynb").write_text(json.dumps(older))
+    nbformat.write(given(check="sl.check(4.1, x)"), notebooks / "04.ipynb")
+    assert work.update(notebooks, own).chapters == ["04.ipynb"]
+    assert sources(own / "04.ipynb") == ["# 4. Matmul", "x = 3", "sl.check(4.1, x)", "mine = 1"]
+
+
+def test_a_file_of_another_encoding_does_not_stop_the_others(folders) -> None:
+    notebooks, own = folders
+    nbformat.write(given(), notebooks / "05.ipynb")
+    work.begin(notebooks, own)
+    (own / "04.ipynb").write_text("{}", encoding="utf-16")
+    for name in ("04.ipynb", "05.ipynb"):
+        nbformat.write(given(title="# New"), notebooks / name)
+    done = work.update(notebooks, own)
+    assert (done.unread, done.chapters) == (["04.ipynb"], ["05.ipynb"])
+
+
+def test_another_folder_is_told(tmp_path: pathlib.Path) -> None:
+    """Where there are no chapters, none are said to be up to date, and nothing is made."""
+    line = [sys.executable, "-m", "shardlab_course.checking.work", "notebooks", "work"]
+    ran = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 1 and "There are no chapters in notebooks/" in ran.stdout
+    assert not [*tmp_path.iterdir()]
+
+
 def test_begins_with_copies_and_the_progress_that_was_there(folders) -> None:
     notebooks, own = folders
     (notebooks / "shardlab-progress.json").write_text('{"questions": {}, "predictions": {}}')

@@ -305,6 +305,11 @@ class Question:
         return "q" + self.id.replace(".", "-")
 
     @property
+    def typed(self) -> str:
+        """The id as it is typed in a call: `4.2`, and `"50.10"`, which is 50.1 as a number."""
+        return f'"{self.id}"' if self.id.endswith("0") else self.id
+
+    @property
     def points(self) -> float:
         """Points of all items."""
         return sum(item.total for item in self.items)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import html
+import operator
 import os
 import re
 import textwrap
@@ -186,15 +187,18 @@ def hint(question: str | float | None = None, number: int | None = None, /) -> N
     question, hints = asked.id, asked.hints
     opened = progress_file.of(question).get("hints", 0)
     number = min(opened + 1, len(hints)) if number is None else number
-    if number not in range(1, len(hints) + 1):
+    with contextlib.suppress(TypeError):  # a float is refused below: it would be kept, and be no number of a hint
+        number = operator.index(number)
+    if not isinstance(number, int) or number not in range(1, len(hints) + 1):
         raise ShardlabError(
             "no-such-hint",
             f"question {question} has no hint {number}.",
             where=f"sl.hint({question!r}, {number})",
             mend=f"the hints are numbered 1 to {len(hints)}.",
         )
+    told = Note(f"Hint {number} of {len(hints)} for {question}", hints[number - 1])
     progress_file.note(question, hints=max(opened, number))
-    return Note(f"Hint {number} of {len(hints)} for {question}", hints[number - 1])
+    return told
 
 
 def example(question: str | float | None = None, /) -> Any:

@@ -230,12 +230,12 @@ def _closing(verdict: Verdict, question: Question, hints: bool, again: str) -> l
     lines = [again] * bool(again)
     lines += [OBSERVED] * (question.observed and verdict.status in ("passed", "failed"))
     if hints and verdict.status == "failed" and verdict.findings:
-        lines.append(f"Stuck? `sl.hint({question.id}, {verdict.findings[0].hint})`")
+        lines.append(f"Stuck? `sl.hint({question.typed}, {verdict.findings[0].hint})`")
     if hints and verdict.status == "passed":
-        asks = f". Questions about your program: `sl.viva({question.id})`" * bool(programs(question))
-        lines.append(f"Why it works: `sl.explain({question.id})`{asks}")
+        asks = f". Questions about your program: `sl.viva({question.typed})`" * bool(programs(question))
+        lines.append(f"Why it works: `sl.explain({question.typed})`{asks}")
     if hints and verdict.status == "unattempted":
-        lines.append(f"Replace the `...  # TODO`, then run this cell again. A first nudge: `sl.hint({question.id})`")
+        lines.append(f"Replace the `...  # TODO`, then run this cell again. A first nudge: `sl.hint({question.typed})`")
     return lines
 
 

@@ -46,7 +46,7 @@ def predict(question: str | float, /, *unnamed: Any, **values: Any) -> Predictio
     read = _read(asked, given)
     GIVEN.setdefault(asked, {}).update(read)
     first = progress_file.note_prediction(asked, read) if read else {}
-    return Prediction(asked, {**values, **read}, first)
+    return Prediction(asked, {name: read.get(name, ...) for name in values}, first)
 
 
 def predicted(question: str) -> dict[str, Any]:
@@ -70,7 +70,8 @@ def _read(question: str, given: Mapping[str, Any]) -> dict[str, Any]:
                 faults[item.name] = f"{item.name}: {error}"
                 continue
             faults |= {f"{item.name}{n}": f"{item.name}: {fault}" for n, fault in enumerate(reading.faults)}
-            read[item.name] = renaming.value(reading.value)
+            if reading.value is not None:  # nothing was said, which is not what was predicted first
+                read[item.name] = renaming.value(reading.value)
     if faults:
         raise ShardlabError(
             "no-such-prediction",

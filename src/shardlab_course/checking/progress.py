@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -132,7 +133,8 @@ def progress(which: str | float | os.PathLike[str] | None = None) -> Progress:
         ShardlabError: there is no such chapter or file, or the file holds something else.
     """
     own.take_beside()
-    number = chapter_of(str(exercise_id(which)).partition(".")[0] if isinstance(which, float) else which)
+    is_exercise = isinstance(which, float) or (isinstance(which, str) and re.fullmatch(r"\d+\.\d+", which))
+    number = chapter_of(str(exercise_id(which)).partition(".")[0] if is_exercise else which)
     if which is not None and number is None:
         _take(pathlib.Path(_path(which)))
     contents = progress_file.read()

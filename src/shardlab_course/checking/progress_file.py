@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import pathlib
@@ -26,7 +27,7 @@ def place() -> str:
 
 
 def read() -> dict[str, Any]:
-    """The file's contents; empty when there is none. A damaged file is set aside as `...json.damaged` and said so."""
+    """The file's contents; empty when there is none. A damaged file is set aside as `...json.damaged`, and said so."""
     path = location()
     empty: dict[str, Any] = {"questions": {}, "predictions": {}}
     try:
@@ -65,7 +66,7 @@ def note_prediction(question: str, values: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         # A dict may be filled in by and by.
         both = isinstance(value, dict) and isinstance(kept.get(name), dict)
-        kept[name] = {**value, **kept[name]} if both else kept.get(name, value)
+        kept[name] = {**value, **kept[name]} if both else value if kept.get(name) is None else kept[name]
     _write(contents)
     return kept
 
@@ -83,18 +84,20 @@ def last() -> str:
 
 
 def _write(contents: Mapping[str, Any]) -> None:
-    path = location()
+    path, text = location(), json.dumps(contents, indent=1, sort_keys=True)
     try:
         # Beside the file itself: `os.replace` is atomic within one file system only, and several kernels may write.
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", suffix=".tmp") as file:
-            json.dump(contents, file, indent=1, sort_keys=True)
+            file.write(text)
         os.replace(file.name, path)
     except OSError as error:
         print(f"Your progress could not be kept in {path} ({error.strerror}); the check itself is not affected.")
 
 
 def _set_aside(path: pathlib.Path, error: Exception) -> None:
-    aside = path.with_name(path.name + ".damaged")
+    # What was set aside before may be the one that somebody needs.
+    names = (f"{path.name}.damaged{n if n > 1 else ''}" for n in itertools.count(1))
+    aside = next(place for name in names if not (place := path.with_name(name)).exists())
     try:
         os.replace(path, aside)
         print(f"Your progress file could not be read ({error}); it is set aside as {aside.name}, and a new one is begun.")

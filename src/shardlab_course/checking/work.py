@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterable, Iterator
 
 import nbformat
-import nbformat.reader
 from nbformat import NotebookNode
 
 from shardlab_course.checking.progress_file import NAME as PROGRESS
@@ -62,9 +61,9 @@ def update(notebooks: pathlib.Path, work: pathlib.Path) -> Taken:
         given, own, first = (folder / name for folder in (notebooks, work, work / KEPT))
         new = nbformat.read(given, as_version=4)
         try:
-            mine = nbformat.read(own, as_version=4)
             base = nbformat.read(first, as_version=4) if first.exists() else new
-        except (nbformat.reader.NotJSONError, nbformat.ValidationError, AttributeError, KeyError, TypeError):
+            mine = _with_ids(nbformat.read(own, as_version=4), base)
+        except (ValueError, nbformat.ValidationError, AttributeError, KeyError, TypeError):
             done.unread.append(name)
             continue
         before = work / KEPT / BEFORE / name
@@ -76,6 +75,23 @@ def update(notebooks: pathlib.Path, work: pathlib.Path) -> Taken:
         if both := _changed(mine, base) & _changed(new, base):
             done.both[name] = sorted(both)
     return done
+
+
+def _with_ids(notebook: NotebookNode, base: NotebookNode) -> NotebookNode:
+    """The notebook with an id in each cell: editors that write an older form leave them out, or keep them elsewhere.
+
+    A cell without one is known by what it has of nbgrader, or by its text. What is known by neither is the student's own.
+    """
+    names = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.id for cell in base.cells}
+    texts = {cell.source: cell.id for cell in base.cells}
+    known = {cell.id for cell in base.cells}
+    for n, cell in enumerate(notebook.cells):
+        if "id" not in cell:
+            elsewhere, name = cell.metadata.get("id"), cell.metadata.get("nbgrader", {}).get("grade_id")
+            found = elsewhere if elsewhere in known else names[name] if name in names and name else texts.get(cell.source)
+            cell.id = found or f"own-{n}"
+    notebook.nbformat_minor = max(5, notebook.nbformat_minor)
+    return notebook
 
 
 def _changed(notebook: NotebookNode, base: NotebookNode) -> set[str]:
@@ -154,6 +170,9 @@ def main() -> int:
     parser.add_argument("notebooks", type=pathlib.Path)
     parser.add_argument("work", type=pathlib.Path)
     asked = parser.parse_args()
+    if not any(asked.notebooks.glob("*.ipynb")):
+        print(f"There are no chapters in {asked.notebooks}/. Run this in the folder that you were given.")
+        return 1
     try:
         notebooks, work = asked.notebooks, asked.work
         told = _updated(update(notebooks, work), work) if asked.update else _begun(begin(notebooks, work))

@@ -176,7 +176,7 @@ def exercise(question: Question) -> str:
     letters = dict.fromkeys(letter for item in question.items for letter in item.points)
     checked = f"checked: {', '.join(LETTERS.get(letter, letter) for letter in letters)}"
     facts = [*["optional"] * question.optional, stars(question.difficulty), f"{question.minutes} minutes", checked]
-    facts += ["observed in running processes"] * question.observed + [f"stuck? `sl.hint({question.id})`"]
+    facts += ["observed in running processes"] * question.observed + [f"stuck? `sl.hint({question.typed})`"]
     return f"## Exercise {question.id}: {question.title}\n\n{' · '.join(facts)}"
 
 
