@@ -32,7 +32,7 @@ ROOMS = {
 FIRST = {
     "shardlens": {
         "ground": "errors exceptions placement progress sources tables",
-        "command": "__main__ arguments command doctor",
+        "command": "__main__ apart arguments command doctor",
     },
     "shardlab": {
         "basics": "as_json axes cells devices errors exceptions recording",

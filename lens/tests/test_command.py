@@ -1,6 +1,7 @@
 """The command `shardlens`: what it prints, its exit statuses, and what it says of mistakes."""
 
 import importlib.util
+import io
 import json
 import re
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 import shardlens
 from shardlens import doctor
 from shardlens.arguments import mesh_axes, read_arguments
-from shardlens.command import _parser
+from shardlens.command import _parser, _slice
 from shardlens.command import lens_command as main
 from shardlens.compilers import cards, topology
 from shardlens.errors import LensError
@@ -67,6 +68,45 @@ def test_what_the_function_raises(folder: Path, command: str, capsys: pytest.Cap
     assert (
         "    return undefined + a" in said and "Error: " in said and "Traceback" not in said and len(said.splitlines()) < 12
     )
+
+
+WRONG = {
+    "few": ("inspect", "def step(a, b, c):", "step() missing 1 required positional argument: 'c'"),
+    "many": ("why", "def step(a):", "step() takes 1 positional argument but 2 were given"),
+    "both": ("diverge", "def step(a):", "step() takes 1 positional argument but 2 were given"),
+    "example": ("inspect", "def step_example(n):", "step_example() missing 1 required positional argument: 'n'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_function_of_other_arguments(case: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its first line, which no frame has, and the error, no traceback."""
+    command, line, words = WRONG[case]
+    old = "def step(a, b):" if "example" not in line else "def step_example():"
+    (folder / f"{case}_of_test.py").write_text(MODEL.replace(old, line, 1))
+    name = f"{case}_of_test.py:step"
+    assert main([command, *[name] * (1 + (command == "diverge"))]) == 1
+    at, shown, said, *notes = capsys.readouterr().err.splitlines()
+    assert at.startswith("line ") and f"of {case}_of_test.py" in at and shown == f"    {line}"
+    assert said == f"TypeError: {words}" and (case != "few" or notes == [
+        "while inspect lowered and compiled step(float32[64, 128], float32[128, 64])"
+    ])  # fmt: skip
+
+
+def test_a_file_that_is_no_python(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its line with a caret, as Python shows it, and no frames of Shardlens."""
+    (folder / "syntax_of_test.py").write_text("x = 1\ndef step(a:\n    return a\n")
+    assert main(["inspect", "syntax_of_test.py:step"]) == 1
+    at, line, caret, said = capsys.readouterr().err.splitlines()
+    assert "syntax_of_test.py" in at and at.endswith("line 2") and line.strip() == "def step(a:" and caret.strip() == "^"
+    assert said == "SyntaxError: '(' was never closed"
+
+
+def test_a_fault_of_ours_has_its_traceback(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came through no line of the user's, and is about no function of theirs, is raised again."""
+    monkeypatch.setattr(shardlens, "inspect", len)
+    with pytest.raises(TypeError, match=r"len\(\) takes no keyword arguments"):
+        main(["inspect", "model_of_test:step"])
 
 
 def test_a_module_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,6 +204,17 @@ def test_why_cost_chip(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["cost", "model_of_test:step", "v9"]) == 1 and "[unknown-chip]" in capsys.readouterr().err
 
 
+NAMES = {"h100:2x8": ("h100", "H100", "NVIDIA H100"), "v4:2x2x1": ("v4", "v4p", "TPU v4"), "v5e:2x4": ("v5e", "TPU v5e")}
+
+
+@pytest.mark.parametrize("target, names", NAMES.items(), ids=NAMES)
+def test_a_chip_by_any_name(target: str, names: tuple[str, ...]) -> None:
+    """The slice that was compiled for is the chip's that is named; another chip, or another slice, is as it is named."""
+    assert {_slice(name, target) for name in names} == {target}
+    assert {other: _slice(other, target) for other in ("v6e", "v5e:4x4")} == {"v6e": "v6e", "v5e:4x4": "v5e:4x4"}
+    assert _slice("v5e", None) == "v5e"
+
+
 def test_compare(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Targets side by side; here this machine alone."""
     assert main(["compare", "model_of_test:step", "--targets", "here"]) == 0
@@ -199,6 +250,22 @@ def test_diff(versions: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "no difference: a device moves 16,384 bytes in both\n"
 
 
+def test_what_is_imported_when_it_is_traced(versions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A module beside a file of another folder, each side's own, which the function imports itself."""
+    path = [*sys.path]
+    for name in ("old", "new"):
+        file = versions / name / "version_of_test.py"
+        first, rest = file.read_text().split("\n", 1)
+        file.write_text(rest.replace("    return product", f"    {first}\n    return product", 1))
+    assert main(["inspect", OLD, "--json"]) == 0 and json.loads(capsys.readouterr().out)["price"] == 16384
+    for module in ("version_of_test", "product_of_test"):
+        del sys.modules[module]
+    assert main(["diff", OLD, NEW]) == 3 and "16,392 more than in" in capsys.readouterr().err
+    (versions / "new" / "product_of_test.py").write_text("def product(a, b):\n    return a @ b + 1\n")
+    assert main(["diverge", OLD, OLD]) == 0 and main(["diverge", OLD, NEW]) == 3
+    assert sys.path == path and "product_of_test" not in sys.modules
+
+
 def test_diff_with_files(versions: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A lock file, or what `inspect --json` wrote, stands for a program; FLOPs are compared where both have them."""
     assert main(["lock", "model_of_test:step", "step.json", "--update"]) == 0
@@ -215,13 +282,36 @@ def test_diff_with_files(versions: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["diff", "model.json", NEW]) == 3 and "FLOPs" in capsys.readouterr().out
 
 
-def test_diff_of_commits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The function as it was at a commit is compared with that of the working directory, by line; `--fail-above` allows."""
+def committed(folder: Path) -> None:
+    """A repository with one commit, of which `commit_of_test.py` is changed, and links that lead out of it."""
     (folder / "commit_of_test.py").write_text(MODEL)
+    (folder / "absolute").symlink_to("/nowhere/data")
+    (folder / "above").symlink_to("../../data")
     own = ["-c", "user.name=a", "-c", "user.email=a@b.invalid"]
-    for words in (["init", "-q"], ["add", "commit_of_test.py"], [*own, "commit", "-qm", "first"]):
+    for words in (["init", "-q"], ["add", "commit_of_test.py", "absolute", "above"], [*own, "commit", "-qm", "first"]):
         subprocess.run(["git", *words], check=True, cwd=folder)
     (folder / "commit_of_test.py").write_text(MODEL.replace("return a @ b", "return a @ b, (a @ b).sum()", 1))
+
+
+def test_a_commit_has_the_file_of_any_name(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An absolute name, or one that begins in a folder of the repository, is that of the file at the commit."""
+    committed(folder)
+    (folder / "inside").mkdir()
+    monkeypatch.chdir(folder / "inside")
+    for name in (str(folder / "commit_of_test.py"), "../commit_of_test.py"):
+        assert main(["diff", f"{name}:step", "--git", "HEAD"]) == 3
+        assert "16,392 more than" in capsys.readouterr().err
+    for name in ("/elsewhere/train.py", "../../train.py"):
+        assert main(["diff", f"{name}:step", "--git", "HEAD"]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith(f"[outside-repository] {name} is not in the repository {folder}.\n") and "mend:" in said
+
+
+def test_diff_of_commits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The function as it was at a commit is compared with that of the working directory, by line; `--fail-above` allows."""
+    committed(folder)
     asked = ["diff", "commit_of_test.py:step", "--git", "HEAD"]
     assert main([*asked, "--markdown"]) == 3
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
@@ -278,6 +368,8 @@ def test_diff_of_unknown_rounds(
     said = capsys.readouterr()
     assert "b.json may move more than a.json" in said.err and "a round" in said.out and "?" in said.out
     assert main(["diff", "a.json", "a.json"]) == 0
+    (folder / "nothing.json").write_text(json.dumps({**raw, "price": 0, "collectives": []}))
+    assert main(["diff", "a.json", "nothing.json"]) == 0 and capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("text, reference", [(None, "not-a-program"), ("{", "not-facts"), ('{"schema": 1}', "not-facts")])
@@ -299,6 +391,13 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     assert ("of jaxlib's version" in said) == cards.at_hand() == ("h100:4" in said.partition("not for")[0])
     assert rows["shardlens"].strip() == shardlens.__version__ and rows["jax"].strip() == jax.__version__
     assert rows["devices"].strip() == "8 simulated on the CPU"
+
+
+def test_doctor_reads_any_bytes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A log on stdin, of which a byte is no text."""
+    said = b"\xff progress\nRESOURCE_EXHAUSTED: Out of memory while trying to allocate 8589934592 bytes.\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(said), encoding="utf-8"))
+    assert main(["doctor", "-"]) == 0 and "memory" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("lacks", ["libtpu", "devices"])
@@ -338,7 +437,13 @@ def test_gpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_lock(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A lock file is written when that is asked for; then the same program is well, and one that moves more is not."""
-    assert main(["lock", "model_of_test:step", "step.json"]) == 3 and "there is no step.json yet" in capsys.readouterr().err
+    assert main(["lock", "model_of_test:step", "step.json"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "[no-lock-file] there is no lock file step.json.",
+        "  where: lock step.json",
+        "  mend:  write it: shardlens lock model_of_test:step step.json --update.",
+    ]
+    assert main(["lock", "model_of_test:step", ".", "--update"]) == 1 and "[no-lock-file]" in capsys.readouterr().err
     assert main(["lock", "model_of_test:step", "step.json", "--update"]) == 0
     assert main(["lock", "model_of_test:step", "step.json"]) == 0 and capsys.readouterr().out == ""
     raw = json.loads((folder / "step.json").read_text())
@@ -348,6 +453,16 @@ def test_lock(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lock", "model_of_test:step", "step.json"]) == 3
     said = capsys.readouterr().err
     assert "are locked" in said and "or shardlens lock --update" in said
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< HEAD\n{}\n", "[]", '{"schema": 0}'], ids=["conflict", "list", "schema"])
+def test_a_damaged_lock_file(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What holds no facts is said in the form of all errors, with what writes the file again."""
+    (folder / "step.json").write_text(text)
+    assert main(["lock", "model_of_test:step", "step.json"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("[not-facts] step.json does not hold the facts of a program in schema 1.\n")
+    assert said.endswith("mend:  write it again: pytest --shardlens-update, or shardlens lock --update.\n")
 
 
 @pytest.mark.parametrize("words", [["chip", "v5e"], ["--help"]], ids=" ".join)

@@ -415,6 +415,13 @@ def test_a_mesh_that_splits_the_torus() -> None:
     assert cost(made, "v5e:4x4").communication == by_chip.communication  # a slice of another size says nothing
 
 
+@pytest.mark.parametrize("target", ["v5e:1x1", "v6e:1x1"])
+def test_one_chip(target: str) -> None:
+    """A slice of one chip has a place for a mesh of one, and for no mesh none."""
+    alone = dataclasses.replace(program(), output_placements=(place((16, 16), {}, ()),))
+    assert cost(alone, target).communication == 0 and places(target, ()) == () and places(target, (1,)) == ((0, 0),)
+
+
 @pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, reason="libtpu is not installed (extra: tpu)")
 @pytest.mark.parametrize(
     "target, sizes",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import parallel_pairs
-from shardlens import diverge, diverge_steps, record
+from shardlens import blocks_of, diverge, diverge_steps, record
 from shardlens import name as named
 from shardlens.diverging.comparison import Comparison, First
 from shardlens.diverging.record import Traced
@@ -273,6 +273,46 @@ def test_sums_of_blocks_are_blocks_of_sums() -> None:
     exchanged = x.copy()
     exchanged[0, 0, [0, 1]] = x[0, 0, [1, 0]]
     assert np.abs(np.asarray(summed(exchanged, (2, 3))) - made).max() > 1e-2
+
+
+NO_NUMBERS: dict[str, Any] = {
+    "masked scores": lambda x, scale: jnp.where(jnp.tril(jnp.ones((8, 8), bool)), x * scale, -jnp.inf),
+    "a mask of the least number": lambda x, scale: jnp.where(jnp.eye(8, dtype=bool), x * scale, jnp.finfo("float32").min),
+    "the logarithm of a zero": lambda x, scale: scale * jnp.log(x),
+    "one that is no number": lambda x, scale: scale * x * jnp.sqrt(x - 0.5),
+}
+
+
+@pytest.mark.parametrize("program", NO_NUMBERS)
+def test_wrong_numbers_beside_no_numbers(program: str) -> None:
+    """Infinities and what is no number hide nothing in the numbers around them, and right ones pass."""
+    f, x = NO_NUMBERS[program], np.arange(64, dtype=np.float32).reshape(8, 8)
+    mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+    cut = jax.device_put(x, jax.NamedSharding(mesh, jax.P("x")))
+    right, wrong = (diverge(lambda x: named(f(x, 2), "y"), lambda x, by=by: named(f(x, by), "y"), cut) for by in (2, 6))
+    assert right.first is None and {row[6] for row in right.rows}.isdisjoint({"inf", "nan"}), str(right)
+    said = "7 of 64 elements differ" if "least" in program else "3 times the plain value"  # a mask's value is no multiple
+    assert wrong.first and wrong.first.name == "y" and wrong.first.instead.endswith(said), str(wrong)
+    blocks, axes = np.asarray(f(x, 6)).reshape(4, 2, 8), (("x", 4),)
+    assert [blocks_of(f(x, by), blocks, axes).relation for by in (6, 2)] == ["cut along 0 over x", ""]
+
+
+def test_a_mask_that_is_missing() -> None:
+    """It is told by how many elements differ; where only sums are compared, infinities hide others, and that is said."""
+    masked, x = NO_NUMBERS["masked scores"], np.arange(64, dtype=np.float32).reshape(8, 8)
+    first = diverge(lambda x: named(masked(x, 2), "y"), lambda x: named(x * 2, "y"), x).first
+    assert first and first.name == "y" and first.instead.endswith("28 of 64 elements differ")
+    notes = diverge(lambda x: named(masked(x, 2), "y"), lambda x: named(masked(x, 6), "y"), x, fetch=64).notes
+    assert "one that is not finite hides the other elements of its sum, in y, output" in " ".join(notes)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 0])
+def test_another_kind_of_no_number(value: float) -> None:
+    """A number is no infinity, and one infinity is neither the other nor what is no number."""
+    x, places = np.arange(1, 5, dtype=np.float32), np.float32([0, np.nan, np.inf, -np.inf])
+    for other in places:
+        found = diverge(lambda x: x.at[2].set(value), lambda x, other=other: x.at[2].set(other), jnp.asarray(x))
+        assert (found.first is None) == np.array_equal([value], [other], equal_nan=True), (value, other)
 
 
 def trained(scale: float) -> Any:

@@ -187,6 +187,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "other-arguments" in capsys.readouterr().err
 
 
+def test_a_plain_number_of_an_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is given to both programs as it is, and may stand for an array of its type in the other's example."""
+    for name, number in (("number", "0.5"), ("array", "jax.numpy.float32(0.5)"), ("other", "2")):
+        text = MODEL.replace("step(w, x)", "step(w, x, scale)").replace('"product")', '"product") * scale')
+        (tmp_path / f"{name}_of_test.py").write_text(text.replace('(16, 8), "float32")', f'(16, 8), "float32"), {number}'))
+    plain, *others = (f"{tmp_path}/{name}_of_test.py:step" for name in ("number", "array", "other"))
+    assert [lens_command(["diverge", plain, other]) for other in (plain, *others)] == [0, 0, 1]
+    assert "other-arguments" in capsys.readouterr().err
+
+
 def test_numbers_of_every_kind() -> None:
     """Whole numbers and truth values are compared exactly, and what is not finite is a fault on the device that has it."""
 

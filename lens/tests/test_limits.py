@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.util
 from typing import Any
@@ -63,6 +64,20 @@ def test_limits(name: str) -> None:
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize("copies", [2, 8])
+def test_temporaries_count(copies: int) -> None:
+    """XLA for CPU leaves them out of its peak, and a limit of the memory counts them all the same."""
+
+    def kept(x: Any) -> Any:
+        return jnp.sort(jnp.concatenate([x] * copies)).sum()
+
+    x = jax.ShapeDtypeStruct((1024,), "float32")
+    takes = 4096 + 4 + lens.inspect(kept, x).memory.temp
+    assert takes > 4096 * (copies + 1) and lens.assert_communicates(kept, x, memory=takes)
+    with pytest.raises(AssertionError, match=rf"it takes {takes:,} bytes on a device, 1 more than"):
+        lens.assert_communicates(kept, x, memory=takes - 1)
+
+
 BROKEN = {"dcn": ({"at_most": {"dcn": 0}}, "small ="), "ici": ({"at_most": {"ici": 0}}, "return small,"),
           "kind": ({"no": ("all-gather",)}, "return small,")}  # fmt: skip
 
@@ -109,6 +124,17 @@ def test_a_time() -> None:
         lens.assert_communicates(step, *ARGS, time=taken * 0.99, target="v5e:2x4")
     with pytest.raises(LensError, match="time-without-target"):
         lens.assert_communicates(step, *ARGS, time=1.0)
+
+
+def test_a_time_that_nobody_knows() -> None:
+    """Where the model has no number for the network between slices, a limit of the time cannot be checked, and fails."""
+    between = lens.Collective("all-reduce", (4,), "f32", 16, 16, ("dcn",), 2)
+    program: Any = dataclasses.replace(lens.inspect(lambda x: x + 1, spec((4,))), collectives=(between,))
+    (fault,) = Limits(time=1).broken(program, "v4:2x2x1*2", ("dcn",))
+    assert fault.by == (between,) and fault.sentence == (
+        "nobody can say that it takes at most 1 s: there is no number for the network between slices of v4p"
+    )
+    assert not [*Limits(time=1).broken(program, "v5e:2x2*2", ("dcn",))]
 
 
 def test_groups_that_are_no_axis_count_for_every_axis() -> None:

@@ -172,3 +172,18 @@ def test_unknown_flops_are_said() -> None:
     assert program.flops is None and "FLOPs a device: ?" in str(program)
     assert program.cost("v5e").flops == program.least_flops > 0
     assert "its FLOPs count once" in str(program.cost("v5e"))
+
+
+@pytest.mark.parametrize("outer, depth", [(40, 4000), (200, None)])
+def test_rounds_inside_of_rounds_are_followed_together(outer: int, depth: int | None) -> None:
+    """Loops in loops multiply, so one number bounds the rounds of all; above it the depth is unknown."""
+    mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+
+    def summed(_: Any, x: jax.Array) -> jax.Array:
+        return lax.psum(x, "x")
+
+    def nested(x: jax.Array) -> jax.Array:
+        return lax.fori_loop(0, outer, lambda _, x: lax.fori_loop(0, 100, summed, x), x)
+
+    f = jax.shard_map(nested, mesh=mesh, in_specs=jax.P("x"), out_specs=jax.P("x"), check_vma=False)
+    assert inspect(f, jax.ShapeDtypeStruct((8,), "float32")).depth == depth

@@ -22,8 +22,9 @@ needs_libtpu = pytest.mark.skipif(importlib.util.find_spec("libtpu") is None, re
         (Memory(argument=100, output=60, temp=40, alias=60, peak=400), 140),
         (Memory(argument=100, output=60, temp=40, alias=60, peak=120), 120),
         (Memory(argument=100, output=0, temp=0, alias=0, peak=100, host=900), 100),
+        (Memory(argument=100, output=60, temp=180, alias=60, peak=101), 280),
     ],
-    ids=["vector memory", "donated", "below the sum", "host"],
+    ids=["vector memory", "donated", "below the sum", "host", "a peak without temporaries"],
 )
 def test_the_main_memory(told: Memory, peak: int) -> None:
     """It is never more than arguments, outputs and temporaries take together."""

@@ -165,6 +165,8 @@ def test_unused_donations() -> None:
     assert unused_donations([True, False, True], header) == []
     assert unused_donations([True, True, True], header)[0].startswith("1 of 3 donated arguments are not reused")
     assert unused_donations([True], "HloModule f\n")[0].startswith("The donated argument is not reused")
+    tuple_of_many = "HloModule f, input_output_alias={ {0}: (0, {}, may-alias), {1}: (0, {1}, may-alias) }\n"
+    assert unused_donations([True, True], tuple_of_many) == []
     f, args = programs.unused_donation()
     assert lens.inspect(f, *args).warnings == tuple(unused_donations([True], ""))
     used = jax.jit(lambda a: a + 1, donate_argnums=0)

@@ -15,6 +15,7 @@ import jax
 import pytest
 
 import why_programs as programs
+from shardlens.errors import LensError
 from shardlens.guards import lock
 from shardlens.guards.assertions import assert_communicates
 from shardlens.programs import figures
@@ -93,6 +94,32 @@ def test_a_lock_file(tmp_path: Path) -> None:
     assert run(tmp_path, "--shardlens-update")[0] == 0 and json.loads(kept.read_text())["collectives"] == []
 
 
+CLASSES = """
+class TestSmall:
+    def test_step(self, shardlens_lock):
+        shardlens_lock(lambda x: x + 1, x)
+class TestLarge:
+    class TestInner:
+        def test_step(self, shardlens_lock):
+            shardlens_lock(step, x)
+import pytest
+@pytest.mark.parametrize("case", ["x/y", "x_y"])
+def test_case(case, shardlens_lock):
+    shardlens_lock(step, x)
+"""
+
+
+def test_each_test_has_its_own_lock_file(tmp_path: Path) -> None:
+    """The file's name has the test's class; two tests whose names are spelt alike are told to take a name."""
+    (tmp_path / "test_model.py").write_text(TEST + CLASSES)
+    code, said = run(tmp_path, "--shardlens-update")
+    assert code == 1 and "1 failed, 5 passed" in said
+    assert "[shared-lock-file] two tests use the lock file test_model.test_case[x_y].json." in said
+    assert "where: test_model.py::test_case[x/y]\n" in said and "         test_model.py::test_case[x_y]\n" in said
+    tests = ("TestLarge.TestInner.test_step", "TestSmall.test_step", "test_case[x_y]", "test_step")
+    assert sorted(f.name for f in (tmp_path / "__shardlens__").iterdir()) == [f"test_model.{test}.json" for test in tests]
+
+
 @pytest.mark.thorough
 def test_made_with_another_compiler(tmp_path: Path) -> None:
     """A difference fails then too, and both compilers are named; without a difference it passes."""
@@ -107,7 +134,7 @@ def test_made_with_another_compiler(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"a.json was made with 0.4.1, XLA for CPU.*; this is \d.* may be the reason"):
         lock.locked(path, f, *args)
     path.write_text(json.dumps(kept | {"schema": 0}))
-    with pytest.raises(AssertionError, match="schema 0"):
+    with pytest.raises(LensError, match="facts of a program in schema 1"):
         lock.locked(path, f, *args)
 
 

@@ -76,6 +76,33 @@ def test_the_command_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str],
     assert "does not fit" in capsys.readouterr().err
 
 
+SMALL = MODULE.replace("49152", "64")
+OTHERS: dict[str, tuple[list[str], int]] = {
+    "why": (["why", "big.py:step", "--target", "v5e:1x1"], TOO_MUCH),
+    "cost": (["cost", "big.py:step", "v5e", "--target", "v5e:1x1"], TOO_MUCH),
+    "compare": (["compare", "big.py:step", "--targets", "v5e:1x1"], TOO_MUCH),
+    "diff": (["diff", "small.py:step", "big.py:step", "--target", "v5e:1x1", "--fail-above", "1TB"], TOO_MUCH),
+    "diff of the same": (["diff", "big.py:step", "big.py:step", "--target", "v5e:1x1", "--markdown"], TOO_MUCH),
+    "diff, the first": (["diff", "big.py:step", "small.py:step", "--target", "v5e:1x1"], 0),
+}
+
+
+@needs_libtpu
+def test_the_other_commands_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So do those that compare and cost; a first program that does not fit is told of, and the second may replace it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SHARDLENS_CACHE", str(tmp_path / "kept"))
+    for name, text in (("big.py", MODULE), ("small.py", SMALL)):
+        Path(name).write_text(text)
+    for case, (words, status) in OTHERS.items():
+        assert lens.lens_command(words) == status, case
+        out, err = capsys.readouterr()
+        assert ("does not fit: Ran out of memory on HBM" in err) == bool(status), case
+        assert "diff" not in case or "big.py:step does not fit: Ran out of memory on HBM" in " ".join(out.split()), case
+
+
 @needs_libtpu
 def test_what_fits_no_chip() -> None:
     """Where no chip has room, an error says what is needed, what there is, and what helps."""

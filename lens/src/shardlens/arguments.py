@@ -6,20 +6,15 @@ import argparse
 import contextlib
 import functools
 import importlib
-import io
 import math
 import re
-import subprocess
 import sys
-import tarfile
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from shardlens.compilers.topology import accelerators
 from shardlens.errors import LensError
-from shardlens.sources import is_users
 
 ARGUMENT = re.compile(r"\s*([a-z]+\d+\w*|bool)\[([\d,\s]*)\](?:@(.*))?$")
 
@@ -37,7 +32,8 @@ def start(n: int) -> None:
 def load(name: str) -> tuple[Any, Any]:
     """The function `module:function` or `path/file.py:function`, and the one beside it that makes its arguments, or `None`.
 
-    A function of a class, `module:Class.function`, has `Class.function_example` beside it.
+    A function of a class, `module:Class.function`, has `Class.function_example` beside it. The folder stays in
+    `sys.path`, for what the function imports when it is traced.
 
     Raises:
         LensError: there is no such module or function.
@@ -57,8 +53,6 @@ def load(name: str) -> tuple[Any, Any]:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise
         raise _no_function(name, f"there is no module {error.name!r} here.") from error
-    finally:
-        sys.path.pop(0)
     around, last = module, function
     try:
         *inside, last = function.split(".")
@@ -66,44 +60,6 @@ def load(name: str) -> tuple[Any, Any]:
         return getattr(around, last), getattr(around, f"{last}_example", None)
     except AttributeError as error:
         raise _no_function(name, f"{module_name} has no {function!r}.") from error
-
-
-@contextlib.contextmanager
-def forgotten_modules() -> Iterator[None]:
-    """The user's modules that are imported inside are forgotten at its end: another folder may have their names too."""
-    before = {*sys.modules}
-    try:
-        yield
-    finally:
-        for name in {*sys.modules} - before:
-            if (file := getattr(sys.modules[name], "__file__", None)) and is_users(file):
-                del sys.modules[name]
-
-
-@contextlib.contextmanager
-def at_commit(commit: str) -> Iterator[None]:
-    """While it lasts the working directory is what it was at a commit of its git repository, elsewhere on the disk.
-
-    Packages that are installed stay as they are installed.
-
-    Raises:
-        LensError: this is no git repository, or it has no such commit.
-    """
-
-    def git(*words: str) -> bytes:
-        ran = subprocess.run(["git", *words], capture_output=True)
-        if ran.returncode:
-            said = ran.stderr.decode(errors="replace").strip().partition("\n")[0]
-            mend = "run it in a checkout, and name a commit that it has: HEAD~1, main, v1.2."
-            raise LensError("no-commit", f"git does not give {commit!r}.", where=said, mend=mend)
-        return ran.stdout
-
-    archive = git("archive", "--format=tar", commit, "--", ".")
-    with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
-        with contextlib.chdir(Path(folder)):
-            yield
 
 
 def mesh_axes(text: str) -> dict[str, int]:
@@ -201,7 +157,7 @@ def drawn(plain: tuple[Any, ...], parallel: tuple[Any, ...]) -> tuple[Any, ...]:
     import numpy as np
 
     rng = np.random.default_rng(0)
-    shapes = [[(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(each)] for each in (plain, parallel)]
+    shapes = [[(np.shape(x), jax.numpy.result_type(x)) for x in jax.tree.leaves(each)] for each in (plain, parallel)]
     if shapes[0] != shapes[1]:
         where, mend = f"{shapes[0]} and {shapes[1]}", "let both examples return arguments of the same shapes."
         raise LensError("other-arguments", "the two functions take different arguments.", where=where, mend=mend)

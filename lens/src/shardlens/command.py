@@ -7,25 +7,30 @@ program moves more than it may or does not fit, or two differ.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import inspect
 import json
 import math
 import os
+import re
 import shutil
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import shardlens
-from shardlens import arguments, progress
+from shardlens import apart, arguments, progress
 from shardlens.compilers.kept import keeping, usual_folder
 from shardlens.compilers.topology import host_settings, in_slices
 from shardlens.errors import LensError
 from shardlens.exceptions import raised_at
+from shardlens.sources import is_users
 from shardlens.tables import read_bytes
 
 TOO_MUCH = 3
-"""Exit status of `inspect --fail-above`, of `diff`, of `lock` and of `diverge`."""
+"""Exit status where a program moves more than it may or does not fit, or where two differ."""
 HERE = ("here", "cpu")
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -67,7 +72,7 @@ def lens_command(words: Sequence[str] | None = None) -> int:
         >>> lens_command(["cost", "no_such_file.py:step", "v5e"])  # stderr says what is missing
         1
     """
-    options = _parser().parse_args(words)
+    options, path = _parser().parse_args(words), [*sys.path]
     try:
         if getattr(options, "num_slices", 1) != 1:
             _name_slices(options)
@@ -80,10 +85,33 @@ def lens_command(words: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
-        if not (at := raised_at(error)):
+        if not (said := _mistake(error, options)):
             raise
-        print(f"{at}\n{type(error).__name__}: {error}", file=sys.stderr)
+        print(said, file=sys.stderr)
         return 1
+    finally:
+        sys.path[:] = path
+
+
+def _mistake(error: Exception, options: argparse.Namespace) -> str:
+    """A mistake of the user's, with its line and its notes; empty where it may be ours, whose traceback is needed."""
+    if isinstance(error, SyntaxError) and is_users(error.filename or ""):
+        return "".join(traceback.format_exception_only(error)).rstrip()
+    if not (at := raised_at(error) or _called(error, options)):
+        return ""
+    notes = (note for note in getattr(error, "__notes__", ()) if not note.startswith("---"))  # JAX: of its traceback
+    return "\n".join([at, f"{type(error).__name__}: {error}", *notes])
+
+
+def _called(error: Exception, options: argparse.Namespace) -> str:
+    """The first line of the function, or of its example, if the error says that it takes other arguments."""
+    said = re.match(r"([\w.<>]+)\(\) (?:missing|takes|got) ", str(error))
+    names = (getattr(options, each, None) or "" for each in ("function", "A", "B"))
+    with contextlib.suppress(Exception):  # the other one may not be there
+        for f in (f for name in names if said and ":" in name for f in arguments.load(name) if callable(f)):
+            if said and getattr(f, "__qualname__", "") == said[1]:
+                return raised_at(error, inspect.unwrap(f))
+    return ""
 
 
 def _name_slices(options: argparse.Namespace) -> None:
@@ -131,8 +159,7 @@ def inspect_command(options: argparse.Namespace) -> int:
         options.html.write_text(page(program, options.function, options.target), encoding="utf-8")
     if options.hlo:
         options.hlo.write_text(program.hlo, encoding="utf-8")
-    if program.refused:
-        print(f"{options.function}: {program.too_large}", file=sys.stderr)
+    if _told_too_large({options.function: program}):
         return TOO_MUCH
     try:
         if options.fail_above is None or program.price <= options.fail_above:
@@ -142,6 +169,13 @@ def inspect_command(options: argparse.Namespace) -> int:
         return TOO_MUCH
     print(f"{options.function}: a device moves {program.price:,} bytes, more than {options.fail_above:,}.", file=sys.stderr)
     return TOO_MUCH
+
+
+def _told_too_large(programs: Mapping[str, Any]) -> int:
+    """`TOO_MUCH`, and a sentence on stderr, where a program does not fit into a device's memory; else 0."""
+    told = [f"{name}: {program.too_large}\n" for name, program in programs.items() if program.refused]
+    sys.stderr.writelines(told)
+    return TOO_MUCH if told else 0
 
 
 def _table(program: Any, options: argparse.Namespace) -> Any:
@@ -155,35 +189,37 @@ def _table(program: Any, options: argparse.Namespace) -> Any:
 
 
 def why_command(options: argparse.Namespace) -> int:
-    """Prints why a function communicates."""
+    """Prints why a function communicates; `TOO_MUCH` if it does not fit."""
     asked = given(options)
-    _print(shardlens.why(asked.f, *asked.args, target=options.target, axes=asked.axes))
-    return 0
+    found = shardlens.why(asked.f, *asked.args, target=options.target, axes=asked.axes)
+    _print(found)
+    return _told_too_large({options.function: found.program})
 
 
 def cost_command(options: argparse.Namespace) -> int:
-    """Prints a function's time by the model of a chip."""
+    """Prints a function's time by the model of a chip; `TOO_MUCH` if it does not fit."""
     asked = given(options)
     program = shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes)
     _print(program.cost(_slice(options.chip, options.target)))
-    return 0
+    return _told_too_large({options.function: program})
 
 
 def _slice(chip: str, target: str | None) -> str:
-    """The slice that was compiled for, if it is of that chip: its torus is known."""
-    return target if target and target.partition(":")[0] == chip else chip
+    """The slice that was compiled for, if it is of that chip, by any of its names: its torus is known."""
+    return target if target and ":" not in chip and shardlens.chip(chip) is shardlens.chip(target) else chip
 
 
 def compare_command(options: argparse.Namespace) -> int:
-    """Prints what the compilers of several targets make of a function, side by side."""
+    """Prints what the compilers of several targets make of a function, side by side; `TOO_MUCH` if one does not fit."""
     options.target = next((each for each in options.targets if each not in HERE), None)
     asked = given(options)
-    _print(shardlens.compare(asked.f, asked.args, options.targets, asked.axes))
-    return 0
+    found = shardlens.compare(asked.f, asked.args, options.targets, asked.axes)
+    _print(found)
+    return _told_too_large(dict(found.programs))
 
 
 def diff_command(options: argparse.Namespace) -> int:
-    """Prints what differs between two programs; `TOO_MUCH` if the second moves more than it may."""
+    """Prints what differs between two programs; `TOO_MUCH` if the second moves more than it may, or does not fit."""
     from shardlens.guards.difference import Difference
 
     names, sides = _sides(options)
@@ -195,10 +231,10 @@ def diff_command(options: argparse.Namespace) -> int:
     else:
         _print(found)
     a, b = found.a["price"], found.b["price"]
-    if not found.more or (None not in (a, b) and b - a <= options.fail_above):
-        return 0
-    print(found.sentence, file=sys.stderr)
-    return TOO_MUCH
+    moves = found.more and (None in (a, b) or b - a > options.fail_above)
+    said = [f"{each}\n" for each in (found.sentence * moves, found.too_large[1]) if each]
+    sys.stderr.writelines(said)
+    return TOO_MUCH if said else 0
 
 
 def _sides(options: argparse.Namespace) -> tuple[tuple[str, str], list[dict[str, Any]]]:
@@ -208,8 +244,8 @@ def _sides(options: argparse.Namespace) -> tuple[tuple[str, str], list[dict[str,
         mend = "name a second function or file, or give --git HEAD~1, or --targets v5e:2x4,v6e:2x4."
         raise LensError("two-programs", "a difference needs two programs.", where=f"shardlens diff {options.A}", mend=mend)
     if options.git:
-        with arguments.at_commit(options.git):
-            before = _figures(options, options.A)
+        with apart.at_commit(options.git, options.A) as name:
+            before = _figures(options, name)
         return (f"{options.A} at {options.git}", options.A), [before, _figures(options, options.A)]
     if options.targets:
         each = (argparse.Namespace(**{**vars(options), "target": target}) for target in options.targets)
@@ -223,7 +259,7 @@ def _figures(options: argparse.Namespace, name: str) -> dict[str, Any]:
 
     if ":" not in name:
         return read_figures(Path(name))
-    with arguments.forgotten_modules():
+    with apart.Apart().entered():
         asked = given(argparse.Namespace(**{**vars(options), "function": name}))
         return shardlens.inspect(asked.f, *asked.args, target=options.target, axes=asked.axes).to_json(options.target)
 
@@ -232,8 +268,9 @@ def diverge_command(options: argparse.Namespace) -> int:
     """Prints where two functions part; `TOO_MUCH` if they do."""
     sides = []
     for name in (options.A, options.B):
-        with arguments.forgotten_modules():
-            sides.append(given(argparse.Namespace(**{**vars(options), "function": name})))
+        with (aside := apart.Apart()).entered():
+            asked = given(argparse.Namespace(**{**vars(options), "function": name}))
+        sides.append(asked._replace(f=aside.calling(asked.f)))
     found = shardlens.diverge(sides[0].f, sides[1].f, *arguments.drawn(sides[0].args, sides[1].args))
     _print(found)
     return TOO_MUCH if found.first else 0
@@ -265,6 +302,10 @@ def lock_command(options: argparse.Namespace) -> int:
     """Compares a program with its lock file, or writes the file; `TOO_MUCH` if it communicates more."""
     if options.why:
         os.environ["SHARDLENS_WHY"] = "1"
+    if options.file.is_dir() or not (options.update or options.file.is_file()):
+        file = options.file / "step.json" if options.file.is_dir() else options.file
+        mend = f"write it: shardlens lock {options.function} {file} --update."
+        raise LensError("no-lock-file", f"there is no lock file {options.file}.", where=f"lock {options.file}", mend=mend)
     asked = given(options)
     try:
         less = shardlens.locked(

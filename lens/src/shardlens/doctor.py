@@ -56,7 +56,7 @@ def read_logs(logs: Sequence[Path]) -> str:
 
 def _end_of(log: Path) -> str:
     if str(log) == "-":
-        return sys.stdin.read()
+        return sys.stdin.buffer.read()[-MOST:].decode(errors="replace")
     try:
         with log.open("rb") as file:
             file.seek(max(file.seek(0, 2) - MOST, 0))

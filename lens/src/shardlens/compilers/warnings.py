@@ -20,7 +20,8 @@ _NAME = re.compile(r'op_name="([^"]*)"')
 _NOISE = re.compile(rb"All log messages before absl::InitializeLog|Could not find cuda drivers on your machine")
 """What XLA for GPU says where there is no card, of which it needs none."""
 _UNUSED = "Some donated buffers were not usable"
-_ALIAS = re.compile(r"\((\d+), \{[^}]*\}, (?:may|must)-alias\)")
+_ALIAS = re.compile(r"\((\d+, \{[^}]*\}), (?:may|must)-alias\)")
+"""An argument, which is one of a tuple's where there are more than two thousand."""
 _ONE = threading.RLock()
 
 

@@ -138,6 +138,11 @@ class Cost(Tabled):
         return times
 
     @property
+    def untimed(self) -> tuple[Collective, ...]:
+        """Those between slices, if there is no number for the chip's network; their time is in no sum."""
+        return tuple(c.collective for c in self.collectives if _between(c.collective) and not self.chip.network)
+
+    @property
     def intensity(self) -> float:
         """FLOPs for each byte of memory traffic."""
         return self.flops / self.hbm_bytes if self.hbm_bytes else math.inf

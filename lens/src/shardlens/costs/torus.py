@@ -27,7 +27,7 @@ def extents(target: str) -> tuple[int, ...]:
 
 @functools.lru_cache(maxsize=16)
 def places(target: str, sizes: tuple[int, ...]) -> Places:
-    """Coordinates of the chips of a slice, in the order of a mesh of these sizes; none where the slice has another size.
+    """Coordinates of the chips of a slice, in the order of a mesh of these sizes; none if it has none, or other sizes.
 
     Neither libtpu nor a TPU is needed: JAX lays meshes out by coordinates alone.
 
@@ -38,7 +38,7 @@ def places(target: str, sizes: tuple[int, ...]) -> Places:
     from jax.experimental import mesh_utils
 
     whole, kind = extents(target), chip(target).aliases[0]
-    if not whole or math.prod(sizes) != math.prod(whole):
+    if not whole or not sizes or math.prod(sizes) != math.prod(whole):
         return ()
     # The last coordinate counts slowest among devices, and there are three on every chip.
     across = (range(size) for size in reversed((*whole, 1)[:3]))

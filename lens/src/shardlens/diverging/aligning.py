@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from shardlens.diverging.marks import COTANGENT
-from shardlens.diverging.numbers import FloatArray
+from shardlens.diverging.numbers import FloatArray, scale_of
 from shardlens.diverging.pairs import Pair
 from shardlens.diverging.relations import Relation, possible, relate
 
@@ -93,7 +93,7 @@ def _of_two(pair: Pair, whole: FloatArray, blocks: FloatArray) -> Iterator[Align
         for each in possible(shape, block, sizes):
             read = functools.partial(each.whole, shape=shape)
             held = _related(read, rounds, whole, blocks, pair.parallel.sizes, f"{each} in one")
-            if each.error(each.whole(whole, shape), whole).max(initial=0) <= 1e-3 * np.abs(whole).max(initial=0):
+            if each.error(each.whole(whole, shape), whole).max(initial=0) <= 1e-3 * scale_of(whole):
                 yield held
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shardlens.diverging.instead import Wrong, instead
-from shardlens.diverging.numbers import comparable
+from shardlens.diverging.numbers import comparable, scale_of
 from shardlens.diverging.relations import TERM, Relation, possible
 from shardlens.placement import Axes
 
@@ -34,6 +34,7 @@ class BlocksOf:
     instead: str
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def blocks_of(whole: Any, blocks: Any, axes: Axes, rtol: float = 1e-4, simple: bool = True) -> BlocksOf:
     """What the devices' blocks are of a whole value: cuts, copies, terms of a sum, or one of these with a simple change.
 
@@ -52,9 +53,8 @@ def blocks_of(whole: Any, blocks: Any, axes: Axes, rtol: float = 1e-4, simple: b
     if not allowed:
         return BlocksOf("", "")
     whole, blocks, sizes = comparable(whole)[None], comparable(blocks)[None], dict(axes)
-    if not np.ptp(whole) and whole.size > 1 or not np.abs(whole).max(initial=0):
+    if not (near := rtol * float(scale_of(whole))) or not np.ptp(whole) and whole.size > 1:
         return BlocksOf("", "")
-    near = rtol * float(np.abs(whole).max())
     for each in allowed:
         if each.error(whole, blocks).max(initial=0) <= near:
             return BlocksOf(str(each), "")

@@ -14,7 +14,7 @@ from shardlens.diverging import sums
 from shardlens.diverging.aligning import Alignment, align
 from shardlens.diverging.instead import Found, Wrong, instead
 from shardlens.diverging.marks import COTANGENT
-from shardlens.diverging.numbers import FloatArray, comparable
+from shardlens.diverging.numbers import FloatArray, comparable, scale_of
 from shardlens.diverging.pairs import Pair, pairs
 from shardlens.diverging.record import OUTPUT, SALTS, Key, NamedValues, Traced, unfold
 from shardlens.diverging.relations import TERM, relate
@@ -105,6 +105,7 @@ class Comparison:
         arguments: of both programs, by name, `[1, ...]`.
     """
 
+    @np.errstate(invalid="ignore", over="ignore")  # of infinities `largest` says what differs
     def __init__(self, plain: Traced | NamedValues, theirs: NamedValues, arguments: Mapping[str, FloatArray]) -> None:
         self.plain, self.theirs, self.arguments = plain, theirs, arguments
         base = plain.recorded(plain.run(), ()) if isinstance(plain, Traced) else plain
@@ -114,7 +115,8 @@ class Comparison:
             raise LensError("nothing-in-common", "the programs have no value to compare.", where=" ".join(told), mend=mend)
         self.aligned = [self._align(pair, base) for pair in self.pairs]
         if by_sums := {pair.name: groups for pair in self.pairs if (groups := pair.plain.taps[0].sums)}:
-            told.append(sums.told(by_sums))
+            infinite = [p.name for p in self.pairs if p.name in by_sums and not np.isfinite(p.plain.values(base)).all()]
+            told.append(sums.told(by_sums, infinite))
         own = self._with_their_values(plain, base) if isinstance(plain, Traced) else base
         self._rows = [row for pair, held in zip(self.pairs, self.aligned) if (row := self._row(pair, held, base, own))]
         kept = {id(row.pair) for row in self._rows}
@@ -176,13 +178,11 @@ class Comparison:
             relation.error(whole, held.blocks).max(axis=every, initial=0) if relation else np.full(len(mine), np.inf)
             for whole in (ours, mine)
         ]
-        scale = np.abs(mine).max(axis=tuple(range(1, mine.ndim)), initial=0)
-        terms = np.abs(held.blocks).max(axis=tuple(range(1, held.blocks.ndim)), initial=0)
+        scale, terms = scale_of(mine, 1), scale_of(held.blocks, 1)
         eps = _eps(pair.plain.taps[0].dtype)
         count = np.prod([size for size, role in zip(held.sizes.values(), relation.roles) if role == TERM]) if relation else 1
         spread = pair.plain.ordered([own.taps[n].spread for n in pair.plain.numbers])[list(held.rounds)]
         tolerance = MARGIN * spread + eps * (2 * scale + (terms * np.sqrt(count) if count > 1 else 0))
-        tolerance = np.where(np.isfinite(tolerance), tolerance, np.inf)
         branches = [side.ordered([tap.ran for tap in side.taps]) for side in (pair.plain, pair.parallel)]
         other = (
             branches[0] != branches[1] if len(branches[0]) == len(branches[1]) == len(mine) else np.zeros(len(mine), bool)
@@ -230,7 +230,7 @@ class Comparison:
 
     def _instead(self, row: _Row, n: int) -> Found:
         held, at = row.aligned, slice(n, n + 1)
-        if not np.isfinite(row.own[n]) and np.isfinite(held.blocks[at]).all() and held.allowed:
+        if np.isinf(row.own[n]) and np.isfinite(row.whole[n]).all() and np.isfinite(held.blocks[at]).all() and held.allowed:
             return Found("present in only one program: a cond took another branch", True, "")
         allowed = (
             [held.relation, *(each for each in held.allowed if each != held.relation)] if held.relation else held.allowed

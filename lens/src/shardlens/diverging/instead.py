@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shardlens.diverging.numbers import FloatArray, largest
+from shardlens.diverging.numbers import FloatArray, largest, scale_of
 from shardlens.diverging.relations import Relation
 
 _SHIFTS = (1, -1, 2, -2)
@@ -100,7 +100,7 @@ class _Reading:
         self.bad = self.errors > asked.tolerance
         self.wrong = np.broadcast_to(self.bad.reshape(self.lead), tuple(asked.sizes.values()) or ())
         worst = self.errors.max(initial=0)
-        self.near = max(4 * asked.tolerance, 1e-3 * float(np.abs(self.due).max(initial=0)))
+        self.near = max(4 * asked.tolerance, 1e-3 * float(scale_of(self.due)))
         self.near = min(self.near, 0.2 * worst)
 
     def _flat(self, blocks: FloatArray) -> FloatArray:
@@ -114,7 +114,7 @@ class _Reading:
     def words(self) -> Iterator[str]:
         """Each way in which the wrong devices have something that has a name."""
         got, due = self.got[self.bad], self.due[self.bad]
-        if not np.abs(got).max(initial=0) and np.abs(due).max(initial=0):
+        if not got.any() and due.any():
             yield "zero"
         yield from self._another()
         factor = fitted(got, due)
@@ -122,7 +122,7 @@ class _Reading:
         if (
             factor
             and number(factor) != "1"
-            and abs(factor) * np.abs(due).max() > _FEW * self.near  # next to nothing fits everywhere
+            and abs(factor) * scale_of(due) > _FEW * self.near  # next to nothing fits everywhere
             and self.fits(self.due * factor)
             and (self.due[0].size >= _FEW or _whole(factor))
         ):
@@ -195,14 +195,16 @@ class _Reading:
     @property
     def described(self) -> str:
         """How much of it differs."""
-        each = np.abs(self.got - self.due)[self.bad]
+        each = largest(self.got, self.due, self.got.ndim)[self.bad]
         return (
             f"no simple change of the plain value; {int((each > self.asked.tolerance).sum())} of {each.size} elements differ"
         )
 
 
 def fitted(got: FloatArray, due: FloatArray) -> float:
-    """The factor that brings one array nearest the other; 0 where there is none."""
+    """The factor that brings one array nearest the other, by their finite elements; 0 where there is none."""
+    both = np.isfinite(got) & np.isfinite(due)
+    got, due = got[both], due[both]
     below = float(np.vdot(due, due).real)
     return float(np.vdot(due, got).real) / below if below and np.isfinite(below) else 0.0
 

@@ -18,6 +18,18 @@ def comparable(value: Any) -> FloatArray:
     return array.astype(np.float64 if array.dtype.kind in "biu" else np.float32)
 
 
+def scale_of(x: FloatArray, keep: int = 0) -> FloatArray:
+    """The largest magnitude over all but the first `keep` dimensions, of numbers: not of NaN, infinity or a mask's value.
+
+    Example:
+        >>> float(scale_of(np.array([-3, 2, -np.inf, np.nan])))
+        3.0
+    """
+    each, axes = np.abs(x), tuple(range(keep, x.ndim))
+    found: FloatArray = np.where(each < np.finfo(x.dtype).max / 2, each, 0).max(axis=axes, initial=0)
+    return found.astype(np.float64)
+
+
 def largest(a: FloatArray, b: FloatArray, keep: int) -> FloatArray:
     """The largest difference over all but the first `keep` dimensions; infinite where one side alone is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from shardlens.diverging.numbers import FloatArray, largest
+from shardlens.diverging.numbers import FloatArray, largest, scale_of
 
 COPY, TERM = "copy", "term"
 NEARLY = 0.1
@@ -114,11 +114,11 @@ def relate(whole: FloatArray, blocks: FloatArray, sizes: Mapping[str, int]) -> t
         sizes: of the mesh axes; none for a value that is whole itself.
     """
     allowed = [*possible(whole.shape[1:], blocks.shape[1 + len(sizes) :], sizes)]
-    scale = np.abs(whole).max(axis=tuple(range(1, whole.ndim)), initial=0)
+    scale = scale_of(whole, 1)
     best, longest, least = None, 0, np.inf
     for each in allowed:
         error = each.error(whole, blocks).max(axis=tuple(range(1, 1 + len(sizes))), initial=0)
-        right = np.append(error <= NEARLY * np.where(np.isfinite(scale), scale, np.inf), False)
+        right = np.append(error <= NEARLY * scale, False)
         rounds = int(right.argmin())
         total = float(error[:rounds].sum())
         if (rounds, -total) > (longest, -least):

@@ -94,7 +94,8 @@ def _weights(count: int) -> FloatArray:
     return drawn / np.sqrt((drawn**2).sum()) if count > 1 else np.ones(1)
 
 
-def told(values: Mapping[str, Groups]) -> str:
-    """In words, which values were compared by sums."""
+def told(values: Mapping[str, Groups], infinite: Sequence[str]) -> str:
+    """In words, which values were compared by sums, and in which of them a sum is not finite."""
     each = (f"{name} ({math.prod(groups)} elements each)" for name, groups in values.items())
-    return f"too large to fetch, compared by sums that the devices made: {', '.join(each)}"
+    hidden = f"; one that is not finite hides the other elements of its sum, in {', '.join(infinite)}" if infinite else ""
+    return f"too large to fetch, compared by sums that the devices made: {', '.join(each)}{hidden}"

@@ -272,7 +272,11 @@ class Tapped:
             return x
         bits = jax.lax.bitcast_convert_type(x, f"uint{8 * dtype.itemsize}").astype(jnp.uint32) * salt
         steps = jax.lax.shift_right_arithmetic(bits.astype(jnp.int32), jnp.int32(30))  # -2 to 1, and 0 where salt is 0
-        return x * (1 + steps.astype(dtype) * jnp.asarray(jnp.finfo(dtype).eps, dtype))  # type: ignore[no-untyped-call]
+        of = jnp.finfo(dtype)  # type: ignore[no-untyped-call]
+        moved = x * (1 + steps.astype(dtype) * jnp.asarray(of.eps, dtype))
+        if of.max < 1e38:
+            return moved
+        return jnp.where(jnp.abs(x) < jnp.asarray(of.max / 2, dtype), moved, x)  # a mask's value would become infinite
 
 
 def _nothing(like: Any) -> Any:

@@ -53,9 +53,9 @@ class Difference(Tabled):
 
     @property
     def more(self) -> bool:
-        """Whether the second moves more, by its price, or may: the price depends on data, and collectives differ."""
+        """Whether the second moves more, by its price, or may: a price depends on data, and collectives differ."""
         a, b = self.a["price"], self.b["price"]
-        return self.a["collectives"] != self.b["collectives"] if None in (a, b) else bool(b > a)
+        return b != 0 and self.a["collectives"] != self.b["collectives"] if None in (a, b) else bool(b > a)
 
     @property
     def sentence(self) -> str:
@@ -64,6 +64,13 @@ class Difference(Tabled):
         if None in (a, b):
             return f"{second} may move more than {first}: not all that they move can be counted."
         return f"{second}: a device moves {b:,} bytes, {b - a:,} more than in {first}."
+
+    @property
+    def too_large(self) -> tuple[str, str]:
+        """Of each that does not fit into a device's memory the compiler's words; empty for one that fits."""
+        sides = zip(self.names, (self.a, self.b))
+        a, b = (f"{name} does not fit: {each['refused']}" if each.get("refused") else "" for name, each in sides)
+        return a, b
 
     def _quantities(self) -> Iterator[Row]:
         had, has = moved(self.a), moved(self.b)
@@ -96,14 +103,18 @@ class Difference(Tabled):
         rows = [("on one device", *self.names, "difference"), ("---", "--:", "--:", "--:")]
         rows += [(row.what, _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows]
         table = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows] if self.rows else []
-        return "\n".join([*table, *(["", self.sentence] if self.more else []), *([] if self.rows else self._lines())])
+        told = [*([self.sentence] if self.more else []), *filter(None, self.too_large if self.rows else ())]
+        below = [line for each in told for line in ("", each)]
+        return "\n".join([*table, *below, *([] if self.rows else self._lines())])
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain JSON."""
         rows = [{"what": row.what, "a": _plain(row.a), "b": _plain(row.b)} for row in self.rows]
         made = {"a": self.a["made_with"], "b": self.b["made_with"]}
         names = dict(zip("ab", self.names))
-        return {"schema": SCHEMA, "names": names, "made_with": made, "differs": rows, "moves_more": self.more}
+        refused = dict(zip("ab", self.too_large))
+        told = {"schema": SCHEMA, "names": names, "made_with": made, "differs": rows, "moves_more": self.more}
+        return told | {"refused": refused}
 
     def _table(self) -> Table:
         rows = tuple((_short(row.what), _cell(row.a), _cell(row.b), _change(row.a, row.b)) for row in self.rows)
@@ -116,6 +127,7 @@ class Difference(Tabled):
             yield "collectives: how many, element types, and bytes of their outputs times executions"
         elif self.a["collectives"] != self.b["collectives"]:
             yield "collectives have different shapes; their totals are the same"
+        yield from filter(None, self.too_large)
         made = self.a["made_with"], self.b["made_with"]
         if self.rows or made[0] != made[1]:
             for side, name, by in zip("AB", self.names, made):
@@ -153,24 +165,25 @@ def diff(
     return Difference(names, *told)
 
 
-def read_figures(path: Path) -> dict[str, Any]:
+def read_figures(path: Path, again: str = "shardlens inspect train.py:step --json > step.json") -> dict[str, Any]:
     """The facts that a lock file or `inspect --json` has.
 
+    Args:
+        path: of the file.
+        again: what writes it again.
     Raises:
         LensError: there is no such file, or it holds something else, or what another version wrote.
     """
     if not path.is_file():
         mend = "write file.py:function, or name a file that shardlens lock or inspect --json wrote."
-        raise LensError(
-            "not-a-program", f"'{path}' is neither a function nor a file.", where=f"shardlens diff {path}", mend=mend
-        )
+        raise LensError("not-a-program", f"'{path}' is neither a function nor a file.", where=str(path), mend=mend)
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raw = None
     if isinstance(raw, dict) and raw.get("schema") == SCHEMA and NEEDED <= {*raw}:
         return raw
-    mend = f"write it again: shardlens inspect train.py:step --json > {path.name}."
+    mend = f"write it again: {again}."
     what = f"{path.name} does not hold the facts of a program in schema {SCHEMA}."
     raise LensError("not-facts", what, where=str(path), mend=mend)
 

@@ -35,7 +35,7 @@ class Limits:
         only_over: the mesh axes that collectives may cross.
         per_round: bytes in one round of the loops whose number of rounds depends on data; `at_most` is then for all else.
         time: seconds that its collectives may take on the target, by the model of `cost`.
-        memory: bytes that it may take of a device's main memory.
+        memory: bytes that it may take of a device's main memory; on CPU all temporaries count, whose peak leaves them out.
     """
 
     at_most: Bytes | Mapping[str, Bytes] | None = None
@@ -99,17 +99,20 @@ class Limits:
                 yield Fault(f"it has {', '.join(sorted(kinds))}{said}", by)
 
     def _time_and_memory(self, program: Program, target: str | None) -> Iterator[Fault]:
-        if self.memory is not None and program.memory.main > read_bytes(self.memory):
-            takes, most = program.memory.main, read_bytes(self.memory)
-            yield Fault(f"it takes {takes:,} bytes on a device, {takes - most:,} more than {most:,}", ())
+        if self.memory is not None:
+            takes = program.memory.together if program.platform == "cpu" else program.memory.main
+            if takes > (most := read_bytes(self.memory)):
+                yield Fault(f"it takes {takes:,} bytes on a device, {takes - most:,} more than {most:,}", ())
         if self.time is None:
             return
         if target is None:
             mend = "add target=, such as target='v5e:2x4'."
             raise LensError("time-without-target", "time= needs a target.", where=f"time={self.time!r}", mend=mend)
+        taken, unsure = program.cost(target), f"nobody can say that it takes at most {seconds(self.time)}"
         if unknown := [c for c in program.collectives if c.uncounted or c.executions is None]:
-            yield Fault(f"nobody can say that it takes at most {seconds(self.time)}: {unknown[0].name} is not counted", ())
-        taken = program.cost(target)
+            yield Fault(f"{unsure}: {unknown[0].name} is not counted", ())
+        if taken.untimed:
+            yield Fault(f"{unsure}: there is no number for the network between slices of {taken.chip.name}", taken.untimed)
         if taken.communication > self.time:
             slow = max(taken.collectives, key=lambda each: each.seconds)
             took = f"its collectives take {seconds(taken.communication)} on {target} by the model"

@@ -9,11 +9,13 @@ from typing import Any
 
 from shardlens.compilers.topology import in_slices
 from shardlens.guards.amounts import grown
+from shardlens.guards.difference import read_figures
 from shardlens.guards.failure import Asked, failure
-from shardlens.programs.figures import SCHEMA, as_row, facts, sort_of
+from shardlens.programs.figures import as_row, facts, sort_of
 from shardlens.programs.inspection import inspect
 
 UPDATE = "pytest --shardlens-update"
+AGAIN = f"{UPDATE}, or shardlens lock --update"
 _ALWAYS = ("argument", "output")
 _ON_TARGETS = (*_ALWAYS, "temp", "peak")
 
@@ -37,6 +39,7 @@ def locked(
     Raises:
         AssertionError: there is no lock file, or the program communicates more or needs more memory than it says; with
             another compiler or JAX too, and then the message names both.
+        LensError: the file holds something else, or what another version wrote.
     Example:
         >>> import pathlib, tempfile
         >>> x = jax.ShapeDtypeStruct((4,), "float32")
@@ -56,9 +59,7 @@ def locked(
         return False
     if not path.exists():
         raise AssertionError(f"there is no {path.name} yet: {UPDATE} writes it.")
-    before = json.loads(path.read_text())
-    if before.get("schema") != SCHEMA:
-        raise AssertionError(f"{path.name} has schema {before.get('schema')}, but this version writes {SCHEMA}: {UPDATE}.")
+    before = read_figures(path, AGAIN)
     faults = [*([program.too_large] if program.refused else []), *_grown(before, now)]
     if faults:
         held = {json.dumps({k: v for k, v in one.items() if k != "count"}) for one in before["collectives"]}
@@ -84,4 +85,4 @@ def _other(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> Ite
     here, there = (", ".join(filter(None, made.values())) for made in (now["made_with"], before["made_with"]))
     if here != there:
         yield f"{path.name} was made with {there}; this is {here}, which may be the reason"
-    yield f"if this is intended: {UPDATE}, or shardlens lock --update"
+    yield f"if this is intended: {AGAIN}"

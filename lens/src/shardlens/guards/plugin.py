@@ -6,8 +6,9 @@ def test_step(shardlens_lock):
 ```
 
 fails when the compiled step communicates more, or needs more memory, than `__shardlens__/<module>.<test>.json` beside the
-test says. `pytest --shardlens-update` writes these files; they belong into version control. `pytest --shardlens-why` has a
-failure say why, too: changes are compiled, which takes as long as the program, times sixteen.
+test says; a test in a class has `<module>.<class>.<test>.json`. `pytest --shardlens-update` writes these files; they belong
+into version control. `pytest --shardlens-why` has a failure say why, too: changes are compiled, which takes as long as the
+program, times sixteen.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import pytest
 
 LESS = "shardlens_less"
 """The property of a test's report: a lock file that could be renewed."""
+_USERS = pytest.StashKey[dict[Path, str]]()
+"""Of each lock file that a session has used, the test that did."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,6 +59,7 @@ def shardlens_lock(request: pytest.FixtureRequest) -> Callable[..., None]:
         from shardlens.guards.lock import locked
 
         path = _path(request.node, name)
+        _need_own(path, request)
         update = bool(request.config.getoption("--shardlens-update"))
         if locked(path, f, *args, target=target, axes=axes, update=update, **kwargs):
             # By the report, which pytest-xdist's workers send on.
@@ -75,6 +79,18 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def _path(node: Any, name: str) -> Path:
-    parts = (node.path.stem, node.name, name)
+    around = node.cls.__qualname__.split(".") if getattr(node, "cls", None) else ()
+    parts = (node.path.stem, *around, node.name, name)
     file = ".".join(re.sub(r"[^\w\[\]=-]+", "_", part) for part in parts if part)
     return Path(node.path).parent / "__shardlens__" / f"{file}.json"
+
+
+def _need_own(path: Path, request: pytest.FixtureRequest) -> None:
+    """Raises where another test has used the file: each would be held by what the last one wrote."""
+    from shardlens.errors import LensError
+
+    test = request.node.nodeid
+    if (other := request.config.stash.setdefault(_USERS, {}).setdefault(path, test)) != test:
+        what = f"two tests use the lock file {path.name}."
+        mend = "give one of them a name: shardlens_lock(..., name='other')."
+        raise LensError("shared-lock-file", what, where=f"{other}\n{test}", mend=mend)

@@ -9,8 +9,8 @@ import dataclasses
 class Memory:
     """Bytes on one device, as the compiler planned them.
 
-    On CPU `argument`, `output` and `alias` mean what they say; `temp`, and so `peak`, follow the CPU's own scheduling and
-    say nothing about an accelerator. Compile for a TPU to learn those.
+    On CPU `argument`, `output` and `alias` mean what they say; `temp` follows the CPU's own scheduling and says nothing
+    about an accelerator, and `peak` leaves temporaries out. Compile for a TPU to learn those.
 
     Args:
         argument: bytes of the arguments that the program uses.
@@ -33,14 +33,19 @@ class Memory:
     host: int = 0
 
     @property
+    def together(self) -> int:
+        """Bytes of arguments, outputs and temporaries: the main memory never holds more."""
+        return self.argument + self.output + self.temp - self.alias
+
+    @property
     def main(self) -> int:
         """Bytes of the device's main memory that it takes at most.
 
-        A TPU's peak adds up what is alive in every memory of the chip, its vector memory too. The main memory never holds
-        more than arguments, outputs and temporaries together.
+        A TPU's peak adds up what is alive in every memory of the chip, its vector memory too, and may exceed `together`.
+        A peak below the temporaries does not count them, and `together` stands for it.
 
         Example:
             >>> Memory(argument=8, output=8, temp=0, alias=0, peak=24).main
             16
         """
-        return min(self.peak, self.argument + self.output + self.temp - self.alias)
+        return min(self.peak, self.together) if self.peak >= self.temp else self.together

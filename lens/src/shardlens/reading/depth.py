@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
 
@@ -13,6 +14,7 @@ Depth = int | tuple["Depth", ...]
 """For an array the collectives in the longest chain that it waits for; for a tuple those of its parts."""
 # A loop of a billion rounds is one line of text, and somebody may write it; reading it must come to an end.
 ROUNDS = 10_000
+"""Of all loops of a program together, those inside of others counted each time."""
 _NUMBER = re.compile(r"parameter\((\d+)\)")
 _STARTS = ("async-start", "call-start")
 _CALLERS = ("call", "fusion", *_STARTS)
@@ -29,7 +31,7 @@ def depth(hlo_text: str, counted: Collection[str]) -> int | None:
         hlo_text: what `compiled.as_text()` returns.
         counted: names of the instructions that are counted, as `collectives.read_collectives` finds them.
     Returns:
-        `None` when a loop with collectives runs an unknown number of times, or more than `ROUNDS` times.
+        `None` when a loop with collectives runs an unknown number of times, or all of them more than `ROUNDS` times.
     Raises:
         LensError: the text is not that of an HLO module.
     Example:
@@ -52,7 +54,7 @@ class Chains:
     def __init__(self, module: HloModule, counted: frozenset[str], loops: Loops) -> None:
         self.module, self.counted, self.loops = module, counted, loops
         self.started: dict[tuple[str, str], int] = {}
-        self.longest = 0
+        self.longest, self.left = 0, ROUNDS
         entry = module.computations[module.entry].values()
         self.follow(module.entry, [_spread(0, i.shape) for i in entry if i.opcode == "parameter"])
 
@@ -114,7 +116,10 @@ class Chains:
         body, condition = (i.attribute(name).removeprefix("%") for name in ("body", "condition"))
         if self.counts(condition):
             raise Unknown
-        for _ in range(ROUNDS if rounds is None else min(rounds, ROUNDS)):
+        for _ in itertools.count() if rounds is None else range(rounds):
+            if not self.left:
+                raise Unknown
+            self.left -= 1
             after = self.follow(body, [state])
             if after == state:
                 if self.started:  # the rounds left out would have started loops whose starts differ
@@ -123,8 +128,6 @@ class Chains:
             if rounds is None and self.counts(body):
                 raise Unknown
             state = after
-        if rounds is None or rounds > ROUNDS:
-            raise Unknown
         return state
 
     def counts(self, computation: str) -> bool:
