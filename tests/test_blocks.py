@@ -63,6 +63,23 @@ def test_devices_in_another_order() -> None:
     assert text.splitlines()[1:] == ["device 5  x=0   [0]   ->   [0]", "device 2  x=1   [1]   ->   [10]"]
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit], ids=["plain", "jitted"])
+@pytest.mark.parametrize("kind", [AxisType.Auto, AxisType.Explicit], ids=["auto", "explicit"])
+def test_the_mesh_of_set_mesh(kind: AxisType, wrap) -> None:
+    """Its devices are known, in its own order, though the traced mesh has none."""
+    mesh = jax.sharding.Mesh(np.array(jax.devices())[[5, 2, 7, 0]].reshape(2, 2), ("x", "y"), axis_types=(kind,) * 2)
+    f = wrap(jax.shard_map(lambda b: b * 10, out_specs=P("x"), in_specs=P("x")))
+    with jax.set_mesh(mesh):
+        x = jax.device_put(np.arange(2, dtype=np.int32), P("x"))
+        text = str(sl.pictures.show_blocks(f, x))
+    assert text.splitlines()[1:] == [
+        "device 5  x=0 y=0   [0]   ->   [0]",
+        "device 2  x=0 y=1   [0]   ->   [0]",
+        "device 7  x=1 y=0   [1]   ->   [10]",
+        "device 0  x=1 y=1   [1]   ->   [10]",
+    ]
+
+
 def test_no_arguments_large_blocks_and_scalars() -> None:
     """A body may take nothing; large blocks are named, not written out."""
     index = mapped(lambda: jax.lax.axis_index("x")[None], (), P("x"))

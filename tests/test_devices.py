@@ -203,7 +203,7 @@ def test_a_backend_that_does_not_start_is_said() -> None:
     assert run(code).endswith(": 8 simulated CPU devices (JAX does not start the 8 accelerators that are here)")
 
 
-@pytest.mark.parametrize("n", ["8", 0, -1, None, 2.5])
+@pytest.mark.parametrize("n", ["8", 0, -1, None, 2.5, True])
 def test_what_is_no_number_of_devices(n: object) -> None:
     """Is refused before JAX is imported, with what to write."""
     with pytest.raises(sl.ShardlabError, match="no-number-of-devices"):

@@ -369,6 +369,13 @@ def test_titles_and_names_cannot_break_out() -> None:
     assert len(text.splitlines()) == len(draw.text(place((4,), {"x": 1}, ("x",)), "t").splitlines())
 
 
+def test_a_title_may_be_a_number() -> None:
+    """Of an array and of a tree."""
+    x = jax.numpy.ones(4)
+    for shown, said in ((sl.show(x, title=0), "0"), (sl.show([x], title=4), "4")):
+        assert shown.text.splitlines()[0] == said and f">{said}<" in shown.html
+
+
 def luminance(colour: str) -> float:
     """Relative luminance of a colour (WCAG 2.2)."""
     parts = (v / 255 for v in bytes.fromhex(colour[1:]))
@@ -498,6 +505,18 @@ def test_a_tree_is_a_table() -> None:
     for tree in ([x], (x, x), {"a": {"b": x}}, {"a": x, "b": None}, {f"w{i}": x for i in range(draw.BESIDE + 1)}):
         shown = sl.show(tree, title="held")
         assert str(shown) == str(show_tree(tree, title="held")) and "<table" in shown._repr_html_()
+
+
+def test_beside_each_other_arrays_have_the_devices_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four devices four are named, as for an array alone; a `Placement` knows of the course's eight."""
+    monkeypatch.setattr(draw, "_devices", lambda x: [0, 1, 2, 3])
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("x",), axis_types=(AxisType.Auto,))
+    rows = jax.device_put(np.zeros(4, np.float32), NamedSharding(mesh, jax.P("x")))
+    one = jax.device_put(np.zeros(4, np.float32), jax.devices()[3])
+    shown = sl.show({"rows": rows, "one": one})
+    for said in (shown.text, shown.html):
+        assert re.findall(r"devices? [\d, ]+ hold\w* nothing", said) == ["devices 0, 1, 2 hold nothing"]
+    assert "devices 4, 5, 6, 7 hold nothing" in str(sl.show({"rows": sl.placement_of(rows)}))
 
 
 def test_partial_sums_are_told() -> None:

@@ -252,6 +252,38 @@ def test_both_may_fail() -> None:
         assert 'File "<fails>", line 12, in fails' in process.output and "peer.py" not in process.output
 
 
+ROWS = 3
+
+
+def defaulted(n: int = ROWS) -> int:
+    """Fails while it is defined, for `ROWS` does not travel with it."""
+    return n
+
+
+@pytest.mark.thorough
+def test_a_function_may_fail_while_it_is_defined() -> None:
+    """Its exception is told as one that it raises, for each call."""
+    for launched in launch_calls(defaulted, [[], [4]], 2, 1, 60.0):
+        assert launched.error is not None
+        assert launched.error.what == "defaulted failed in process 0: NameError: name 'ROWS' is not defined"
+        assert [process.status for process in launched.processes] == [1, 1]
+        assert all('File "<defaulted>", line 1, in <module>' in process.output for process in launched.processes)
+        assert not any("peer.py" in process.output for process in launched.processes)
+
+
+def test_a_process_that_is_gone_has_a_moment_to_end(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its exit status is its own, not that of the launcher's kill."""
+    program = "import os, sys, time\nos.close(int(sys.argv[3]))\ntime.sleep(0.3)\nprint('bye')\nsys.exit(3)\n"
+    monkeypatch.setattr(peers, "PEER", tmp_path / "peer.py")
+    peers.PEER.write_text(program)
+    started = peers.start({"processes": 1}, tmp_path)
+    try:
+        peers.watch(started, 60.0, lambda number, piece: None)
+    finally:
+        peers.end(started)
+    assert (started[0].child.returncode, started[0].output) == (3, "bye\n")
+
+
 @pytest.mark.thorough
 def test_several_calls_share_the_processes() -> None:
     """A call that fails in one process is over when the others are through it; the next ones still run."""
@@ -272,6 +304,13 @@ def test_a_script_by_path_and_by_text(tmp_path: pathlib.Path) -> None:
         assert launched.error is None and launched.returned == [None, None]
         for process in launched.processes:
             assert process.output == "words ['a', '7'] __main__ 4\non stderr\nfrom a program\n"
+
+
+@pytest.mark.thorough
+def test_annotations_of_a_script_are_those_of_python() -> None:
+    """They are evaluated; those of a function are not, for `Any` of this file does not travel with it."""
+    launched = sl.launch("def f(x: int) -> None: ...\nprint(f.__annotations__)\n", processes=1, devices=1)
+    assert launched.processes[0].output == "{'x': <class 'int'>, 'return': None}\n"
 
 
 SAID = {"go": [], "leave": ["process-failed"], "stay": ["processes-hang"]}
@@ -321,22 +360,65 @@ def test_what_cannot_be_sent() -> None:
     def closure() -> int:
         return outside
 
+    round_about: list[Any] = []
+    round_about.append(round_about)
     for what, arguments, said in (
         (closure, (), "it uses outside from the function around it"),
         (lambda: 1, (), "it is not defined with `def`"),
         (len, (), "its source cannot be read"),
         (total, ({1, 2},), "its arguments are not JSON"),
+        (total, (round_about,), "its arguments are not JSON"),
+        (total, 5, "the arguments are no list: 5."),
+        ("pass\n", "words", "the arguments are no list: 'words'."),
+        (None, (), "None cannot be sent to other processes: it is neither a function nor a script."),
+        (b"pass\n", (), "it is neither a function nor a script"),
     ):
         with pytest.raises(sl.ShardlabError, match="cannot-be-launched") as caught:
             sl.launch(what, arguments=arguments)
         assert said in caught.value.what
 
 
-@pytest.mark.parametrize("given", [{"processes": 0}, {"devices": 0}, {"seconds": 0}])
-def test_nothing_to_launch(given: dict[str, int]) -> None:
-    """No processes, no devices or no time are refused before anything starts."""
-    with pytest.raises(sl.ShardlabError, match="nothing-to-launch"):
-        sl.launch("pass\n", **given)
+NUMBERS = [(name, value) for name in ("processes", "devices", "seconds") for value in (0, "2", None, True)]
+
+
+@pytest.mark.parametrize(("name", "value"), [*NUMBERS, ("processes", 2.0), ("seconds", float("inf"))])
+def test_nothing_to_launch(name: str, value: Any) -> None:
+    """No processes, no devices, no time, and what is no number, are refused before anything starts."""
+    with pytest.raises(sl.ShardlabError, match="nothing-to-launch") as caught:
+        sl.launch("pass\n", **{name: value})
+    assert f"{name}={value!r}" in caught.value.where
+
+
+UNREAD = {
+    "a text of one line": ("print('hello')", None, "No such file or directory"),
+    "a null": ("a\0b.py", None, "embedded null byte"),
+    "Latin-1": ("script.py", "# é".encode("latin-1"), "invalid or missing encoding declaration"),
+    "Latin-1 below": ("script.py", "\n\n# é".encode("latin-1"), "'utf-8' codec can't decode byte 0xe9"),
+    "another encoding than it says": ("script.py", b"# coding: nonesuch\n", "unknown encoding"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "said"), UNREAD.values(), ids=UNREAD)
+def test_what_is_no_script(
+    name: str, content: bytes | None, said: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its text or its bytes are not what Python reads, and the message says how they could be."""
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        pathlib.Path(name).write_bytes(content)
+    with pytest.raises(sl.ShardlabError, match="no-such-script") as caught:
+        sl.launch(name)
+    assert caught.value.what.startswith(f"the script cannot be read: {said}")
+    assert caught.value.mend == (launching.BY_PATH if content is None else launching.BY_ENCODING)
+
+
+@pytest.mark.parametrize("content", ["é\n".encode("utf-8-sig"), "# coding: latin-1\né\n".encode("latin-1")])
+def test_a_script_is_read_as_python_reads_it(content: bytes, tmp_path: pathlib.Path) -> None:
+    """Without its byte order mark, and in the encoding that it names."""
+    path = tmp_path / "script.py"
+    path.write_bytes(content)
+    assert launching._script(str(path))["source"].endswith("é\n")
+    assert not launching._script(str(path))["source"].startswith("\ufeff")
 
 
 @pytest.mark.thorough

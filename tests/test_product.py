@@ -63,6 +63,13 @@ def test_product_as_html(rng: np.random.Generator) -> None:
     assert len(labels) == 8 and labels[0].endswith("a term") and "http" not in html
 
 
+def test_empty_matrices_have_a_picture() -> None:
+    """Without rows and columns there is nothing to scale."""
+    a = jax.device_put(np.zeros((0, 0), np.float32))
+    shown = sl.show_product(a, a)
+    assert shown.text == "device 0: a[0:0, 0:0]  a[0:0, 0:0]  finished" and "<svg" in shown.html
+
+
 def test_matrices_that_do_not_fit_are_refused(rng: np.random.Generator) -> None:
     """Shapes are told as they are."""
     a, _ = matrices(P("x"), P(), rng)

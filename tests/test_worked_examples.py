@@ -38,6 +38,12 @@ def test_it_runs_and_prints(idea: examples.Idea) -> None:
     assert max(map(len, idea.program.splitlines())) <= 120 and 15 <= len(idea.says.split()) <= 60
 
 
+def test_a_program_is_plain_python() -> None:
+    """No `__future__` of the course's own files reaches it."""
+    idea = examples.Idea("plain", (), "1 A", "", "def f(x: int): ...\nprint(f.__annotations__)\n")
+    assert examples.run(idea) == "{'x': <class 'int'>}\n"
+
+
 @pytest.mark.parametrize("idea", IDEAS.values(), ids=IDEAS)
 def test_it_is_about_causes_that_there_are(idea: examples.Idea) -> None:
     """A question has each of its causes, and the chapter that it names has its section."""

@@ -68,7 +68,7 @@ def setup(n: int = 8, axes: Mapping[str, str] | None = None) -> Devices:
     Raises:
         ShardlabError: JAX has already started with fewer devices, is too old, or was replaced after it was imported.
     """
-    if not isinstance(n, int) or n < 1:
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise ShardlabError(
             "no-number-of-devices",
             f"{n!r} is not a number of devices.",

@@ -59,6 +59,39 @@ STUBS = {
         "### BEGIN SOLUTION\ndef f(x):\n    return x\n### END SOLUTION",
         "def f(x):\n    return ...  # TODO",
     ),
+    "a decorated function of two spaces": (
+        "### BEGIN SOLUTION\n@jax.jit\n@partial(g, n=1)\ndef f(x):\n  return x\n### END SOLUTION",
+        "@jax.jit\n@partial(g, n=1)\ndef f(x):\n  return ...  # TODO",
+    ),
+    "a function in one line": (
+        "### BEGIN SOLUTION\ndef f(é='é'): return 2 * é\n### END SOLUTION",
+        "def f(é='é'):\n    return ...  # TODO",
+    ),
+    "a documented function in one line": (
+        "### BEGIN SOLUTION\ndef f(\n    x,\n): 'Doc.'; return 2 * x\n### END SOLUTION",
+        "def f(\n    x,\n):\n    'Doc.'\n    return ...  # TODO",
+    ),
+    "comments above the first statement": (
+        "### BEGIN SOLUTION\ndef f(x):\n    # twice\n\n    return x\n### END SOLUTION",
+        "def f(x):\n    return ...  # TODO",
+    ),
+    "comments around a docstring": (
+        "### BEGIN SOLUTION\ndef f(x):\n    # a\n    '''Doc.\n\n    More.'''; y = 1  # b\n    # c\n    return y\n"
+        "### END SOLUTION",
+        "def f(x):\n    '''Doc.\n\n    More.'''\n    return ...  # TODO",
+    ),
+    "a decorated function inside": (
+        "### BEGIN SOLUTION\ndef f(x):\n    @jax.jit\n    def g():\n        return x\n    return g\n### END SOLUTION",
+        "def f(x):\n    return ...  # TODO",
+    ),
+    "targets that are no names": (
+        "### BEGIN SOLUTION\nd[i] = 4\na.b = 1\n(x, [y, *z]), _ = c.d, e[k] = 1\n### END SOLUTION",
+        "x = ...  # TODO\ny = ...  # TODO\nz = ...  # TODO",
+    ),
+    "a private dict and a private annotated name": (
+        "### BEGIN SOLUTION\n_d = {'A': 1}\n_n: int = 1\nx = _n\n### END SOLUTION",
+        "x = ...  # TODO",
+    ),
     "inside with": (
         "with jax.set_mesh(mesh):\n    ### BEGIN SOLUTION\n    x = 1\n    ### END SOLUTION",
         "with jax.set_mesh(mesh):\n    x = ...  # TODO",
@@ -73,7 +106,9 @@ MISTAKES = {
     "no begin": ("x = 1\n### END SOLUTION", "unbalanced-solution-markers"),
     "nested": ("### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION", "unbalanced-solution-markers"),
     "marker after code": ("x = 1  ### BEGIN SOLUTION\n### END SOLUTION", "unbalanced-solution-markers"),
+    "no name to keep": ("### BEGIN SOLUTION\nd[0] = 4\n### END SOLUTION", "region-without-stub"),
     "nothing to keep": ("### BEGIN SOLUTION\nprint(1)\n### END SOLUTION", "region-without-stub"),
+    "stub does not compile": ("if x:\n    return 1\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION", "cell-does-not-parse"),
     "not python": ("### BEGIN SOLUTION\nx = = 1\n### END SOLUTION", "cell-does-not-parse"),
     "cut statement": ("x = (\n### BEGIN SOLUTION\n1)\n### END SOLUTION", "cell-does-not-parse"),
 }

@@ -64,7 +64,9 @@ def show_blocks(f: Callable[..., Any], *arrays: Any) -> Picture:
         if not hasattr(outer, "val") and outer in arguments
     ]
     outputs = jax.tree.leaves(f(*arrays))
-    order = [d.id for d in mesh.devices.flat] if hasattr(mesh, "devices") else sorted(placement_of(outputs[0]).devices)
+    # The mesh of `jax.set_mesh` is traced without its devices.
+    concrete = mesh if isinstance(mesh, jax.sharding.Mesh) else outputs[0].sharding.mesh
+    order = [device.id for device in concrete.devices.flat]
     inside += [Blocks("out", _type(inner), _shards(x, order)) for inner, x in zip(body.outvars, outputs)]
     return _picture(inside, axes, order)
 

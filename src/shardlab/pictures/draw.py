@@ -12,6 +12,8 @@ SIDE = 220.0
 """Pixels of the longer side of an array that is drawn beside others."""
 BESIDE = 6
 """Arrays of a dict that are drawn; more are told in a table."""
+Held = tuple[Placement, Sequence[int] | None]
+"""A placement, and the ids of all devices that there are, where they are known."""
 
 
 def show(x: Any, shape: int | Sequence[int] | None = None, *, title: str | None = None) -> Picture:
@@ -26,14 +28,13 @@ def show(x: Any, shape: int | Sequence[int] | None = None, *, title: str | None 
         ShardlabError: `x` has no sharding, is a sharding without a shape, its mesh has no devices, its terms are not added
             up, or it is a tree without arrays.
     """
+    title = None if title is None else str(title)
     if isinstance(x, Mapping) and 0 < len(x) <= BESIDE and all(map(_drawn, x.values())):
-        return _together(
-            {str(name): each if isinstance(each, Placement) else placement_of(each) for name, each in x.items()}
-        )
+        return _together({str(name): _held(each) for name, each in x.items()})
     if not isinstance(x, Placement) and _is_tree(x):
         table = show_tree(x, title=title or "")
         return Picture(str(table), table.html())
-    placement, devices = (x, None) if isinstance(x, Placement) else (placement_of(x, shape), _devices(x))
+    placement, devices = _held(x, shape)
     return Picture(text(placement, title, devices=devices), html(placement, title, devices=devices))
 
 
@@ -57,18 +58,18 @@ def html(placement: Placement, title: str | None = None, *, devices: Sequence[in
 
 def pair(expected: Placement, got: Placement) -> Picture:
     """The two pictures side by side; blocks of the second that others hold in the first are marked with ≠."""
-    return _together({"expected": expected, "yours": got}, expected, _change(expected, got))
+    return _together({"expected": _held(expected), "yours": _held(got)}, expected, _change(expected, got))
 
 
-def _together(placements: Mapping[str, Placement], expected: Placement | None = None, note: str = "") -> Picture:
+def _together(held: Mapping[str, Held], expected: Placement | None = None, note: str = "") -> Picture:
     """Several placements under their titles, those of one shape drawn in one size; compared with one of them, if asked."""
     columns, cards = [], []
-    for title, placement in placements.items():
-        other, idle = None if placement is expected else expected, terminal.resting(placement, None)
+    for title, (placement, devices) in held.items():
+        other, idle = None if placement is expected else expected, terminal.resting(placement, devices)
         columns.append([*terminal.brief(placement, title), *terminal.grids(placement, other), *idle])
-        least = markup.sized([each for each in placements.values() if each.shape == placement.shape], SIDE)
+        least = markup.sized([each for each, _ in held.values() if each.shape == placement.shape], SIDE)
         card = markup.headed(placement, title) + markup.drawn(placement, other, SIDE, least)
-        cards.append(card + markup.resting(placement, None))
+        cards.append(card + markup.resting(placement, devices))
     lines = drawing.beside(columns, len(columns))
     return Picture("\n".join([*lines, *filter(None, [note])]), markup.beside(cards, note))
 
@@ -80,6 +81,10 @@ def _change(expected: Placement, got: Placement) -> str:
     if not moved:
         return "= every device holds the same slice in both"
     return f"≠ {drawing.named(moved)} hold{'s' * (len(moved) == 1)} something other than expected"
+
+
+def _held(x: Any, shape: int | Sequence[int] | None = None) -> Held:
+    return (x, None) if isinstance(x, Placement) else (placement_of(x, shape), _devices(x))
 
 
 def _devices(x: Any) -> list[int] | None:

@@ -107,7 +107,7 @@ def _figure(sizes: tuple[int, int, int], share: Share, names: Names) -> str:
 def _drawing(sizes: tuple[int, int, int], share: Share, names: Names) -> str:
     """B above C, and A to the left of C, so that rows and columns meet where they are multiplied."""
     i, j, k = sizes
-    unit = WIDEST / max(j + k, j + i)
+    unit = WIDEST / max(1, j + k, j + i)
     margins = {role: 6 + LETTER / 1.75 * len(name) for role, name in names.items()}
     # Right of A, and far enough from the left edge for B's name.
     across, down = max(LETTER + j * unit + GAP, margins["B"]), LETTER + j * unit + GAP

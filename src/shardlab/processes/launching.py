@@ -11,11 +11,14 @@ private, keeps output in files, and ends nothing that hangs. So this one is our 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import inspect
 import json
+import math
 import os
 import pathlib
 import re
+import reprlib
 import sys
 import tempfile
 import textwrap
@@ -27,10 +30,13 @@ from shardlab.processes import peers
 from shardlab.processes.launched import LATE, Launched, Process
 from shardlab.processes.peers import Peer
 from shardlab.recording import recording
+from shardlens import drawing
 
 _WAITED = re.compile(r"Gloo.*(DEADLINE_EXCEEDED|[Tt]imed out)", re.DOTALL)
 """How gloo says that it waited for another process in vain; it does so for half a minute."""
 BY_DEF = "define it with `def` in a cell or a file"
+BY_PATH = "give its path, or its text; a text of one line needs a newline at its end."
+BY_ENCODING = "save it as UTF-8, or name its encoding in its first line: # coding: latin-1"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,17 +56,18 @@ def launch(
     """Run a program in several JAX processes at once, and collect what each writes and returns.
 
     Args:
-        what: the path or the text of a script; or a function, which is called as `what(*arguments)` in each process. Its
-            source is taken there, so it must bring its own imports, and use nothing from outside it.
+        what: the path or the text of a script; one line is its text only if it ends with a newline. Or a function, which
+            is called as `what(*arguments)` in each process. Its source is taken there, so it must bring its own imports,
+            and use nothing from outside it.
         processes: how many.
         devices: simulated devices of each process.
         seconds: the time for the whole run, on a machine that has nothing else to do: while the processes wait for a
             processor, the clock stands still. A process that has not ended by then is asked where it is, and ended.
         arguments: for a function whatever JSON can hold; for a script its words.
     Raises:
-        ShardlabError: the function cannot be sent, or this system has no such processes.
+        ShardlabError: this is no script and no function that can be sent, or this system has no such processes.
     """
-    job = _job(what, processes, devices, seconds, [list(arguments)])
+    job = _job(what, processes, devices, seconds, [_listed(arguments)])
     return _Later(job, seconds) if recording() else _run(job, seconds)[0]
 
 
@@ -134,15 +141,12 @@ def _job(what: Work, processes: int, devices: int, seconds: float, calls: list[l
             where=f"sl.launch(..., processes={processes}) on {sys.platform}",
             mend="use Linux, macOS, WSL or Colab.",
         )
-    if processes < 1 or devices < 1 or not seconds > 0:
-        raise ShardlabError(
-            "nothing-to-launch",
-            "a launch needs at least one process, one device for each, and some time.",
-            where=f"{processes} processes, {devices} devices, {seconds:g} seconds",
-            mend="leave them out: the defaults are 2 processes, 4 devices each and 60 seconds.",
-        )
+    _check_numbers(processes, devices, seconds)
     job = {"processes": processes, "devices": devices, "seconds": seconds, "path": sys.path, "calls": calls}
     what = sent(what) if callable(what) else what
+    if not isinstance(what, Sent | str | os.PathLike):
+        mend = "give a function, or the path or the text of a script"
+        raise _cannot_send(reprlib.repr(what), "it is neither a function nor a script", mend)
     if isinstance(what, Sent):
         job |= {"program": f"<{what.name}>", "source": what.source, "name": what.name, "script": None, "title": what.name}
     else:
@@ -151,18 +155,40 @@ def _job(what: Work, processes: int, devices: int, seconds: float, calls: list[l
     return job
 
 
+def _check_numbers(processes: int, devices: int, seconds: float) -> None:
+    whole = all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in (processes, devices))
+    if not whole or isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise ShardlabError(
+            "nothing-to-launch",
+            "a launch needs at least one process, one device for each, and some time, each as a number.",
+            where=f"sl.launch(..., processes={processes!r}, devices={devices!r}, seconds={seconds!r})",
+            mend="leave them out: the defaults are 2 processes, 4 devices each and 60 seconds.",
+        )
+
+
+def _listed(arguments: Sequence[Any]) -> list[Any]:
+    if isinstance(arguments, Sequence) and not isinstance(arguments, str | bytes):
+        return list(arguments)
+    said = reprlib.repr(arguments)
+    raise ShardlabError(
+        "cannot-be-launched",
+        f"the arguments are no list: {said}.",
+        where=f"sl.launch(..., arguments={said})",
+        mend=f"put them into a list, even one alone: arguments=[{said}].",
+    )
+
+
 def _script(text: str) -> dict[str, Any]:
     if "\n" in text:
         return {"program": "<script>", "source": text, "title": "the script"}
     try:
-        source = pathlib.Path(text).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ShardlabError(
-            "no-such-script",
-            f"the script cannot be read: {error.strerror}.",
-            where=text,
-            mend="give its path, or its text.",
-        ) from error
+        # As Python reads it: without a byte order mark, and in the encoding that a first line names.
+        source = importlib.util.decode_source(pathlib.Path(text).read_bytes())
+    except (OSError, ValueError, SyntaxError) as error:
+        why = getattr(error, "strerror", "") or getattr(error, "msg", "") or str(error)
+        mend = BY_ENCODING if isinstance(error, UnicodeDecodeError | SyntaxError) else BY_PATH
+        said = f"the script cannot be read: {why}."
+        raise ShardlabError("no-such-script", said, where=drawing.plain(text), mend=mend) from error
     return {"program": os.path.abspath(text), "source": source, "title": os.path.basename(text)}
 
 
@@ -188,7 +214,7 @@ def sent(function: Callable[..., Any]) -> Sent:
 def _check_json(job: dict[str, Any]) -> None:
     try:
         json.dumps(job["calls"])
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         mend = "pass numbers, strings, lists and dicts, and make arrays of them inside"
         raise _cannot_send(job["title"], f"its arguments are not JSON ({error})", mend) from error
 

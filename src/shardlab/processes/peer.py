@@ -117,7 +117,13 @@ def _function(job: dict[str, Any], out: Any) -> int:
     from shardlab.processes.global_arrays import global_as_json
 
     namespace: dict[str, Any] = {"__name__": "launched"}
-    exec(_compiled(job), namespace)
+    try:
+        exec(_compiled(job), namespace)
+    except BaseException as error:
+        told = _told(error)
+        for n in range(len(job["calls"])):
+            _say(out, {"call": n, "error": told})
+        return 1
     status = 0
     for n, arguments in enumerate(job["calls"]):
         try:
@@ -133,7 +139,9 @@ def _compiled(job: dict[str, Any]) -> Any:
     program, source = job["program"], job["source"]
     # So that tracebacks show lines of a source that is in no file.
     linecache.cache[program] = (len(source), None, source.splitlines(keepends=True), program)
-    return compile(source, program, "exec")
+    # A script is compiled as Python does it. A function inherits this file's `annotations`: the names in its own may be of
+    # the notebook, and do not travel with it.
+    return compile(source, program, "exec", dont_inherit=job["script"] is not None)
 
 
 def _told(error: BaseException) -> Any:

@@ -23,7 +23,7 @@ PEER = pathlib.Path(__file__).with_name("peer.py")
 HALF = 50_000
 """Characters kept of the beginning and of the end of what a process writes."""
 GRACE = 2.0
-"""Seconds for the other processes to meet the same error, before they are stopped."""
+"""Seconds for the other processes to meet the same error, and for one that is gone to end, before they are stopped."""
 LAST = 5.0
 """Seconds for JAX to say goodbye after all have reported, and for a process to say where it is; few need a tenth of it."""
 CHATTER = re.compile(r"^.*(?:\[Gloo\] Rank|peer ranks).*\n(?:\d*\n)*", re.MULTILINE)
@@ -107,6 +107,13 @@ class Peer:
         """Whether JAX ended it because the first process was gone."""
         return self.gone and self.end is None and bool(ALARM.search(self.said.decode(errors="replace")))
 
+    def settle(self) -> None:
+        """Where its reports have ended, give it a moment to end by itself, with its own exit status."""
+        if self.gone:
+            # No other group gets its number meanwhile: the process of `_bind_life` is still in this one.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.child.wait(GRACE)
+
     def stop(self) -> None:
         """End it, and all in its process group; harmless when it has ended."""
         # Before it is waited for: until then no other group can have its number.
@@ -168,6 +175,8 @@ def watch(peers: list[Peer], seconds: float, heard: Heard) -> None:
             for peer in peers:
                 peer.release()
             _hear(selector, peers, LAST, heard, lambda: all(p.gone for p in peers))
+        for peer in peers:
+            peer.settle()
         # Before the first is stopped, for what the others say of that is JAX's and not theirs. A read takes all that a pipe
         # holds, so that one round is enough, and one that writes without end delays nothing.
         for key, _ in selector.select(0):

@@ -74,7 +74,8 @@ def run(idea: Idea) -> str:
     """What its program prints."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(PRELUDE + idea.program, f"<sl.example: {idea.name}>", "exec"), {"__name__": "example"})
+        program = compile(PRELUDE + idea.program, f"<sl.example: {idea.name}>", "exec", dont_inherit=True)
+        exec(program, {"__name__": "example"})
     return printed.getvalue()
 
 

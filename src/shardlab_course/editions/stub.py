@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import textwrap
+from collections.abc import Iterator
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -42,7 +44,9 @@ def stub(source: str, where: str) -> str:
         kept += lines[after:begin] + [indent + line for line in body]
         after = end + 1
     stubbed = "\n".join(kept + lines[after:])
-    _parsed(stubbed, f"{where}, after its solution was replaced by a stub")
+    # What parses may still not compile, such as a `return` outside a function; `await` is legal in a cell.
+    with _told(f"{where}, after its solution was replaced by a stub"):
+        compile(_plain(stubbed), "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     return stubbed
 
 
@@ -71,10 +75,21 @@ def _unbalanced(where: str, line: str) -> ShardlabError:
     return ShardlabError("unbalanced-solution-markers", what, where=f"{where}, {line}", mend=mend)
 
 
+def _plain(source: str) -> str:
+    """The cell as Python has it: magics are calls, and line numbers are kept."""
+    return TransformerManager().transform_cell(source)
+
+
 def _parsed(source: str, where: str) -> ast.Module:
-    """The cell's tree; magics are legal and line numbers are kept."""
+    with _told(where):
+        return ast.parse(_plain(source))
+
+
+@contextlib.contextmanager
+def _told(where: str) -> Iterator[None]:
+    """A message in place of a SyntaxError."""
     try:
-        return ast.parse(TransformerManager().transform_cell(source))
+        yield
     except SyntaxError as error:
         where = f"{where}, line {error.lineno}: {(error.text or '').strip()}"
         mend = "write a cell that is Python on its own; a region must not cut a statement in two."
@@ -104,12 +119,14 @@ def _top_level(region: str, where: str) -> list[str]:
 def _statement(node: ast.stmt, region: str) -> list[str]:
     """The stub of one statement; names that start with `_` are the solution's own and go."""
     match node:
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)) if keys and all(map(_is_text, keys)):
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)) if (
+            keys and all(map(_is_text, keys)) and not name.startswith("_")
+        ):
             return [f"{name} = {{", *(f"    {ast.get_source_segment(region, key)}: ...,{TODO}" for key in keys if key), "}"]
         case ast.Assign(targets=targets):
-            names = [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+            names = [name for target in targets for name in _names(target)]
             return [f"{name} = ...{TODO}" for name in names if not name.startswith("_")]
-        case ast.AnnAssign(target=ast.Name(id=name)):
+        case ast.AnnAssign(target=ast.Name(id=name)) if not name.startswith("_"):
             return [f"{name}: {ast.unparse(node.annotation)} = ...{TODO}"]
         case ast.Expr(value=ast.Call(keywords=[_, *_]) as call) if ast.unparse(call.func) == "sl.predict":
             return _predict(call, region)
@@ -120,12 +137,35 @@ def _statement(node: ast.stmt, region: str) -> list[str]:
     return []
 
 
+def _names(target: ast.expr) -> list[str]:
+    """The names that a target binds; `d[0]` and `a.b` bind none."""
+    match target:
+        case ast.Name(id=name):
+            return [name]
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            return [name for each in targets for name in _names(each)]
+        case ast.Starred(value=value):
+            return _names(value)
+    return []
+
+
 def _signature(node: ast.FunctionDef, region: str) -> list[str]:
-    """A function of the region: its signature and docstring."""
-    documented = ast.get_docstring(node) is not None
-    first = node.body[1 if documented else 0].lineno if len(node.body) > documented else (node.body[0].end_lineno or 0) + 1
-    lines = region.split("\n")[node.lineno - 1 : first - 1]
-    return [*lines, f"    return ...{TODO}"]
+    """A function of the region: its decorators, signature and docstring."""
+    lines, first = region.split("\n"), node.body[0]
+    before = lines[_top(first) - 1].encode()[: first.col_offset].decode()
+    kept = [*lines[_top(node) - 1 : _top(first) - 1], before.rstrip()]
+    while not kept[-1].strip() or kept[-1].lstrip().startswith("#"):
+        kept.pop()
+    # A body that begins on the signature's last line has no indent of its own.
+    indent = "    " if before.strip() else before
+    if ast.get_docstring(node) is not None:
+        kept += f"{indent}{ast.get_source_segment(region, first)}".split("\n")
+    return [*kept, f"{indent}return ...{TODO}"]
+
+
+def _top(node: ast.stmt) -> int:
+    """The number of a statement's first line, which may be a decorator's."""
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
 
 
 def _predict(call: ast.Call, region: str) -> list[str]:
