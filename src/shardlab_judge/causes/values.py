@@ -307,8 +307,8 @@ def _at_edges(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconce
 
 
 def _knows_its_place(observed: Observed) -> bool:
-    """Whether there may be an `axis_index`: not in a program without `jax.shard_map`."""
-    return observed.written is None or bool(observed.written.regions)
+    """Whether there is an `axis_index`, which asks for the device's number."""
+    return observed.written is None or "stablehlo.partition_id" in dict(observed.operations)
 
 
 def _first_only(observed: Observed, blocks: Blocks, right: np.ndarray) -> Misconception | None:
@@ -324,9 +324,13 @@ def _some_devices(
         return None
     sizes = [size for _, size in observed.case.axes]
     good = {device for device, index, block in blocks if close(block, right[index])}
-    masks = [~np.isclose(block, right[index], 1e-4, 1e-5) for device, index, block in blocks if device not in good]
+    bad = [(index, block) for device, index, block in blocks if device not in good]
+    masks = [~np.isclose(block, right[index], 1e-4, 1e-5) for index, block in bad]
     if only is None and any(mask.mean() <= 0.5 for mask in masks) and any((mask != masks[0]).any() for mask in masks):
         return None  # some values here and others there: it is these that matter, and not the devices
+    far = max((float(np.abs(block - right[index]).max(initial=0)) for index, block in bad), default=0.0)
+    if far < 100 * (1e-5 + 1e-4 * float(np.abs(right).max(initial=0))):
+        return None  # by how much rounding goes wrong somewhere is an accident
     for place, (name, size) in enumerate(observed.case.axes):
         lines = sorted({int(np.unravel_index(d, sizes)[place]) for d in good})
         whole = len(good) == len(lines) * math.prod(sizes) // size

@@ -35,7 +35,7 @@ GUARD = (
     lets_through("rounds-forgotten",
                  "It accepts a program that sums the whole output in every round of a loop. Perhaps it counts one round: a "
                  "collective in a loop is listed once and runs `times` times. `price` counts all of them.",
-                 "each-round", "gathered", "unsummed"),
+                 "each-round", "gathered", "unsummed", "terms-gathered"),
     price_unknown("until-settled", "another-besides", "gathered", "unsummed"),
     lets_through("limit-too-wide", "It accepts a program that sends more than one all-reduce of the output, twice its "
                  "bytes. No right program sends more bytes than one does, so the limit needs no margin.",
