@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shardlab_judge.cases import Case, Input, Observed, axes
-from shardlab_judge.causes import arguments, lines, places, prices
+from shardlab_judge.causes import arguments, lines, places, prices, sums
 from shardlab_judge.causes.called import in_powers, where
 from shardlab_judge.causes.misconceptions import find_misconception
 from shardlab_judge.causes.programs import recognised
@@ -181,6 +181,29 @@ def test_a_device_that_is_only_less_near_is_not_another_one(right: np.ndarray) -
     near[2:] += 3e-4 * np.sign(right[2:])
     found = likely(seen(near, ("x",)), (right,))
     assert found is None or found.id != "right-on-some"
+
+
+def test_stacked_blocks_are_counted(right: np.ndarray) -> None:
+    """How many there are, and not how long they are."""
+    found = likely(seen(np.stack(np.split(right, 4)), mesh=axes(x=4)), (right,))
+    assert found.id == "blocks-stacked" and "but 4 blocks are stacked" in found.cause
+
+
+def test_another_order_of_small_values(rng: np.random.Generator) -> None:
+    """Rows that whole numbers do not tell apart."""
+    small = rng.uniform(0.1, 0.4, (8, 4))
+    assert named(seen(small[[1, 0, 2, 5, 3, 4, 7, 6]], ("x",)), small) == "other-order"
+
+
+def test_one_amount_has_its_direction() -> None:
+    """All numbers of a list too small by one amount, and in the next list by another one."""
+    found = likely_returned([[3, 5, 9], [4, 6, 8]], [[2, 4, 9], [2, 4, 8]])
+    assert found.id == "off-by-one-amount" and "too small by the same amount, such as 1 in the first." in found.cause
+
+
+def test_a_small_change_is_not_near_every_other_one() -> None:
+    """However small it is, it is a change of its own."""
+    assert sums._near(np.full(4, 0.01), np.full(4, 0.01), 1.0) and not sums._near(np.full(4, 0.013), np.full(4, 0.01), 1.0)
 
 
 def test_terms_not_added(right: np.ndarray, rng: np.random.Generator) -> None:

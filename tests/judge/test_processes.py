@@ -155,6 +155,13 @@ def test_an_exception() -> None:
     assert found.misconception == "fetched" and "Process 1" in found.what
 
 
+def test_a_name_of_the_notebook() -> None:
+    """A name that is not defined in another process is one that was left outside of the function."""
+    error = {"type": "NameError", "message": "name 'jnp' is not defined"}
+    (found,) = judged(entries({"value": right(2, 0)}, {"error": error})).findings
+    assert found.misconception == "import-inside"
+
+
 @pytest.mark.parametrize("later", [{"skipped": True}, {"stopped": "peer", "where": ""}])
 def test_nothing_returned(later: dict[str, Any]) -> None:
     """A launch that was not reached earns nothing."""
