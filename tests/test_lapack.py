@@ -41,6 +41,18 @@ def mapped(mesh, a, b):
     return jax.shard_map(body, mesh=mesh, in_specs=jax.P("x"), out_specs=jax.P("x"))(a, b)
 
 
+def triangular(q, r, v):
+    """The solution by Q and R of one matrix."""
+    return jax.scipy.linalg.solve_triangular(r, q.T @ v)
+
+
+def orthogonal(mesh, a, b):
+    def body(a, b):
+        return triangular(*jnp.linalg.qr(definite(a)[0]), b[0])[None]
+
+    return jax.shard_map(body, mesh=mesh, in_specs=jax.P("x"), out_specs=jax.P("x"))(a, b)
+
+
 PROGRAMS = {
     "solve": lambda mesh, a, b: jnp.linalg.solve(definite(a), b[..., None])[..., 0],
     "vmap": lambda mesh, a, b: jax.vmap(jnp.linalg.solve)(definite(a), b),
@@ -48,7 +60,9 @@ PROGRAMS = {
     "cholesky": lambda mesh, a, b: jax.vmap(lambda m, v: jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(m), v))(
         definite(a), b
     ),
+    "qr": lambda mesh, a, b: jax.vmap(triangular)(*jnp.linalg.qr(definite(a)), b),
     "shard_map": mapped,
+    "qr in shard_map": orthogonal,
 }
 
 
@@ -74,15 +88,21 @@ def test_refused_unless_the_case_allows_it() -> None:
 BATCH = {"mhlo.frontend_attributes": '{num_batch_dims = "1"}'}
 UPPER = {"mhlo.backend_config": "{diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 85 : ui8}", **BATCH}
 LU = {"mhlo.backend_config": "{}", **BATCH}
+ONE = {**LU, "mhlo.frontend_attributes": '{num_batch_dims = "0"}'}
 LOWER = {"mhlo.backend_config": "{uplo = 76 : ui8}", **BATCH}
 A, B, WIDE = ((2, 3, 3), "f32"), ((2, 3, 4), "f32"), ((2, 3, 5), "f32")
 PIVOTS, STATUS = ((2, 3), "i32"), ((2,), "i32")
+TALL, SCALES = ((2, 5, 3), "f32"), ((2, 3), "f32")
 RULE = "#sdy.op_sharding_rule<([i, j, k], [i, l, m])->([i, n, o]) {i=2, j=3, k=3, l=3, m=4, n=3, o=4}, custom>"
 GOOD = {
     "LU": (lapack.GETRF, [WIDE], [WIDE, PIVOTS, STATUS], LU),
     "triangular": (lapack.TRSM, [A, B], [B], UPPER),
     "with a rule": (lapack.TRSM, [A, B], [B], {**UPPER, "sdy.sharding_rule": RULE}),
     "Cholesky": (lapack.POTRF, [A], [A, STATUS], LOWER),
+    "QR": (lapack.GEQRF, [WIDE], [WIDE, SCALES], LU),
+    "Q": (lapack.ORGQR, [TALL, SCALES], [TALL], LU),
+    "Q of one matrix": (lapack.ORGQR, [((5, 3), "f32"), ((3,), "f32")], [((5, 3), "f32")], ONE),
+    "all of Q": (lapack.ORGQR, [((2, 5, 5), "f32"), SCALES], [((2, 5, 5), "f32")], LU),
 }
 RIGHT = {**UPPER, "mhlo.backend_config": UPPER["mhlo.backend_config"].replace("side = 76", "side = 82")}
 MIXED = {**UPPER, "sdy.sharding_rule": RULE.replace("[i, j, k], [i, l", "[i, l, k], [i, l")}
@@ -100,7 +120,18 @@ BAD = {
     "rows and columns": (lapack.POTRF, [B], [B, STATUS], LOWER),
     "vector": (lapack.POTRF, [((3,), "f32")], [((3,), "f32"), ((), "i32")], LOWER),
     "unknown config": (lapack.POTRF, [A], [A, STATUS], {**LOWER, "mhlo.backend_config": "{uplo = 1 : ui8}"}),
-    "another target": ("lapack_sgeqrf_ffi", [A], [A, PIVOTS], LU),
+    "few numbers": (lapack.GEQRF, [A], [A, ((2, 1), "f32")], LU),
+    "whole numbers": (lapack.GEQRF, [A], [A, PIVOTS], LU),
+    "a status": (lapack.GEQRF, [A], [A, SCALES, STATUS], LU),
+    "wide Q": (lapack.ORGQR, [WIDE, SCALES], [WIDE], LU),
+    "many numbers": (lapack.ORGQR, [TALL, ((2, 4), "f32")], [TALL], LU),
+    "numbers of fewer": (lapack.ORGQR, [TALL, ((1, 3), "f32")], [TALL], LU),
+    "numbers of one": (lapack.ORGQR, [TALL, ((3,), "f32")], [TALL], LU),
+    "large Q": (lapack.ORGQR, [TALL, SCALES], [((2, 5, 5), "f32")], LU),
+    "no numbers": (lapack.ORGQR, [TALL], [TALL], LU),
+    "nothing": (lapack.GEQRF, [((2, 0, 3), "f32")], [((2, 0, 3), "f32"), ((2, 0), "f32")], LU),
+    "a number alone": (lapack.ORGQR, [((5, 3), "f32"), ((), "f32")], [((5, 3), "f32")], ONE),
+    "another target": ("lapack_sgelqf_ffi", [A], [A, SCALES], LU),
 }  # fmt: skip
 
 

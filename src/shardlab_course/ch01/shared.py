@@ -33,6 +33,11 @@ def axes_of(spec: ListedSpec, dimension: int) -> list[str]:
     return [entry] if isinstance(entry, str) else list(entry or [])
 
 
+def first_and_last(spec: ListedSpec) -> list[list[str]]:
+    """The spec as whoever takes the first and the last axis of each tuple reads it: one that is alone counts twice."""
+    return [[entry[0], entry[-1]] if isinstance(entry, list) and entry else axes_of([entry], 0) for entry in spec]
+
+
 def situation(rng: random.Random) -> tuple[dict[str, int], list[int], ListedSpec]:
     """A mesh, a shape, and a spec that fits them."""
     sizes = rng.choice([(2, 4), (4, 2), (2, 3), (3, 2), (2, 2, 2), (8,), (6,)])
@@ -49,6 +54,7 @@ def situation(rng: random.Random) -> tuple[dict[str, int], list[int], ListedSpec
     return mesh, shape, spec
 
 
+ENDS = "You take the first and the last axis of a tuple. A tuple may have only one axis, or three: go through all of it."
 LIST_AS_AXIS = WrongProgram(
     "list-as-axis", "An entry may be a list of axes, and a list can be no key and no member of a "
     "set. Go through the list.", 2,

@@ -1,7 +1,7 @@
 """Calls of LAPACK that a case may allow, and the only form in which they are safe to run.
 
-On CPU `jnp.linalg.solve`, `inv` and `cholesky` call LAPACK with the sizes of one array and believe the others, so a call of
-other sizes reads and writes beyond its arrays: everything about a call is compared with what JAX writes.
+On CPU `jnp.linalg.solve`, `inv`, `cholesky` and `qr` call LAPACK with the sizes of one array and believe the others, so a
+call of other sizes reads and writes beyond its arrays: everything about a call is compared with what JAX writes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ Array = tuple[tuple[int, ...], str]
 """Shape and element type, as MLIR writes it."""
 
 GETRF, TRSM, POTRF = "lapack_sgetrf_ffi", "lapack_strsm_ffi", "lapack_spotrf_ffi"
-TARGETS = frozenset({GETRF, TRSM, POTRF})
+GEQRF, ORGQR = "lapack_sgeqrf_ffi", "lapack_sorgqr_ffi"
+TARGETS = frozenset({GETRF, TRSM, POTRF, GEQRF, ORGQR})
 ATTRIBUTES = frozenset({"mhlo.backend_config", "mhlo.frontend_attributes", "sdy.sharding_rule"})
 # The numbers are letters of LAPACK in ASCII: side L 76, R 82; uplo L 76, U 85; diag N 78, U 85; trans C 67, N 78, T 84.
 _CONFIGS = {
@@ -24,6 +25,8 @@ _CONFIGS = {
         r"\{diag = (?:78|85) : ui8, side = (?:76|82) : ui8, trans_x = (?:67|78|84) : ui8, uplo = (?:76|85) : ui8\}"
     ),
     POTRF: re.compile(r"\{uplo = (?:76|85) : ui8\}"),
+    GEQRF: re.compile(r"\{\}"),
+    ORGQR: re.compile(r"\{\}"),
 }
 _SIDE = {"76": -2, "82": -1}
 
@@ -40,13 +43,15 @@ def fits(target: str, operands: Sequence[Array], results: Sequence[Array], attri
     shapes = [shape for shape, _ in operands]
     if target not in TARGETS or not _CONFIGS[target].fullmatch(config) or any(kind != "f32" for _, kind in operands):
         return False
-    if len(operands) != (2 if target == TRSM else 1) or any(len(shape) < 2 for shape in shapes):
+    # A matrix, or stacks of them; what `orgqr` gets beside it are the vectors that `geqrf` returns.
+    ranks = {TRSM: (2, 2), ORGQR: (2, 1)}.get(target, (2,))
+    if len(shapes) != len(ranks) or any(len(shape) < rank for shape, rank in zip(shapes, ranks)):
         return False
     batch = len(shapes[0]) - 2
     everything = [*shapes, *(shape for shape, _ in results)]
     return (
         tuple(results) == _results(target, shapes)
-        and (target == GETRF or _square(target, shapes, config))
+        and _sized(target, shapes, config)
         and attributes.get("mhlo.frontend_attributes") == f'{{num_batch_dims = "{batch}"}}'
         and attributes.get("sdy.sharding_rule") in (None, _rule(everything, len(shapes), batch))
     )
@@ -69,14 +74,30 @@ def _results(target: str, shapes: list[tuple[int, ...]]) -> tuple[Array, ...]:
             return (shapes[0], "f32"), ((*batch, min(rows, columns)), "i32"), status
         case "lapack_spotrf_ffi":
             return (shapes[0], "f32"), status
+        case "lapack_sgeqrf_ffi":
+            return (shapes[0], "f32"), ((*batch, min(rows, columns)), "f32")
+        case "lapack_sorgqr_ffi":
+            return ((shapes[0], "f32"),)
     return ((shapes[1], "f32"),)
 
 
-def _square(target: str, shapes: list[tuple[int, ...]], config: str) -> bool:
-    """Whether the matrix is square; a triangular one also as large as the side of the other operand that it meets."""
+def _sized(target: str, shapes: list[tuple[int, ...]], config: str) -> bool:
+    """Whether the operands fit LAPACK and one another.
+
+    A matrix with a triangle is square, and as large as the side of the other operand that it meets. One that `orgqr` gets
+    has as many rows as columns, or more, and no more numbers come with it than it has columns.
+    """
     *batch, rows, columns = shapes[0]
-    if target == POTRF:
-        return rows == columns
+    match target:
+        case "lapack_sgetrf_ffi":
+            return True
+        case "lapack_sgeqrf_ffi":
+            return min(rows, columns) > 0
+        case "lapack_spotrf_ffi":
+            return rows == columns
+        case "lapack_sorgqr_ffi":
+            *same, vectors = shapes[1]
+            return batch == same and 0 < vectors <= columns <= rows
     found = re.search(r"side = (\d+)", config)
     meets = shapes[1][_SIDE[found[1]]] if found else -1
     return rows == columns == meets and tuple(batch) == shapes[1][:-2]

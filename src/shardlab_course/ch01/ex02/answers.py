@@ -184,3 +184,17 @@ def asks_the_laboratory():
         for size in mesh.values():
             devices *= size
         return devices * bytes_per_device(shape, dtype, mesh, spec)
+
+
+@wrong("first-and-last-of-tuple", 0)
+def first_and_last():
+    """Of a tuple the first and the last axis are used."""
+
+    def bytes_per_device(shape, dtype, mesh, spec):
+        held = math.prod(shape) * jnp.dtype(dtype).itemsize
+        for entry in spec:
+            if isinstance(entry, str):
+                held //= mesh[entry]
+            elif entry:
+                held //= mesh[entry[0]] * mesh[entry[-1]]
+        return held

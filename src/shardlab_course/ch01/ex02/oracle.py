@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from shardlab_course.ch01.shared import ListedSpec, Mesh, axes_of, local_slice, situation
+from shardlab_course.ch01.shared import ListedSpec, Mesh, axes_of, first_and_last, local_slice, situation
 
 ITEM_BYTES = {"bool": 1, "int8": 1, "bfloat16": 2, "float16": 2, "int32": 4, "float32": 4, "complex64": 8}
 
@@ -54,6 +54,12 @@ def divided_by_all(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -
 def first_of_tuple_bytes(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:
     """Wrong for one device: of a tuple only the first axis cuts."""
     return bytes_per_device(shape, dtype, mesh, [axes_of(spec, d)[:1] for d in range(len(spec))])
+
+
+def ends_of_tuple_bytes(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:
+    """Wrong for one device: of a tuple the first and the last axis cut."""
+    parts = math.prod(mesh[axis] for entry in first_and_last(spec) for axis in entry)
+    return array_bytes(shape, dtype, mesh, spec) // parts
 
 
 def elements(shape: list[int], dtype: str, mesh: Mesh, spec: ListedSpec) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shardlab_course.ch01.ex02 import oracle as of
-from shardlab_course.ch01.shared import LIST_AS_AXIS
+from shardlab_course.ch01.shared import ENDS, LIST_AS_AXIS
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.question import Question, WrongValues
 
@@ -19,6 +19,8 @@ BYTES_CALLS: tuple[tuple[Any, ...], ...] = (
     ([6, 4], "float16", {"x": 2, "y": 2}, ["y"]),
     ([10, 2, 3], "complex64", {"x": 5, "y": 1}, ["x"]),
     ([7, 8], "bool", {"x": 2, "y": 4}, [None, ["x", "y"]]),
+    ([24, 5], "float32", {"x": 2, "y": 3, "z": 2}, [["x", "y", "z"]]),
+    ([8, 6], "int32", {"x": 2, "y": 4}, [["x"]]),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -34,6 +36,7 @@ QUESTION = Question(
                 WrongValues(
                     "tuple-cuts-once", "Every axis of a tuple cuts. The number of parts is the product of their sizes.", 2,
                     like=of.first_of_tuple_bytes),
+                WrongValues("first-and-last-of-tuple", ENDS, 2, like=of.ends_of_tuple_bytes),
                 WrongValues(
                     "four-bytes-always", "Not every element takes four bytes. Ask the dtype: jnp.dtype(dtype).itemsize.", 3,
                     like=of.four_bytes),

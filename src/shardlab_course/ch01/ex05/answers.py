@@ -254,3 +254,22 @@ def asks_the_laboratory():
             device = device * size + coordinates[axis]
         spec = tuple(tuple(entry) if isinstance(entry, list) else entry for entry in spec)
         return dict(place(tuple(shape), tuple(mesh.items()), spec).shards)[device]
+
+
+@wrong("first-and-last-of-tuple", 0)
+def first_and_last():
+    """Of a tuple the first and the last axis are used."""
+
+    def local_slice(coordinates, mesh, shape, spec):
+        slices = []
+        for dimension, size in enumerate(shape):
+            entry = spec[dimension] if dimension < len(spec) else None
+            if entry is None:
+                number, parts = 0, 1
+            elif isinstance(entry, str):
+                number, parts = coordinates[entry], mesh[entry]
+            else:
+                a, b = entry[0], entry[-1]
+                number, parts = coordinates[a] * mesh[b] + coordinates[b], mesh[a] * mesh[b]
+            slices.append([number * size // parts, (number + 1) * size // parts])
+        return slices

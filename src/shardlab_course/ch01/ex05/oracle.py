@@ -6,7 +6,7 @@ import math
 import random
 from typing import Any
 
-from shardlab_course.ch01.shared import ListedSpec, Mesh, axes_of, local_slice, situation
+from shardlab_course.ch01.shared import ListedSpec, Mesh, axes_of, first_and_last, local_slice, situation
 
 
 def last_axis_slowest(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int]]:
@@ -30,6 +30,18 @@ def parts_for_block(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: Liste
 def first_of_tuple(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int]]:
     """Wrong slice: of a tuple only the first axis cuts."""
     return local_slice(coordinates, mesh, shape, [axes_of(spec, d)[:1] for d in range(len(spec))])
+
+
+def ends_of_tuple(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int]]:
+    """Wrong slice: of a tuple the first and the last axis cut, rounded down where they do not divide."""
+    found = []
+    entries = first_and_last(spec)
+    for dimension, size in enumerate(shape):
+        number, parts = 0, 1
+        for axis in axes_of([*entries], dimension):
+            number, parts = number * mesh[axis] + coordinates[axis], parts * mesh[axis]
+        found.append([number * size // parts, (number + 1) * size // parts])
+    return found
 
 
 def last_included(coordinates: Mesh, mesh: Mesh, shape: list[int], spec: ListedSpec) -> list[list[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shardlab_course.ch01.ex05 import oracle as of
-from shardlab_course.ch01.shared import LIST_AS_AXIS, local_slice
+from shardlab_course.ch01.shared import ENDS, LIST_AS_AXIS, local_slice
 from shardlab_judge.items.calls import CallsItem
 from shardlab_judge.question import Question, WrongProgram, WrongValues
 
@@ -17,6 +17,8 @@ SLICE_CALLS: tuple[tuple[Any, ...], ...] = (
     ({"x": 3, "y": 0}, {"x": 4, "y": 2}, [6, 12], [None, "x"]),
     ({"x": 0, "y": 1, "z": 1}, {"x": 2, "y": 2, "z": 2}, [6, 20, 7], ["z", ["y", "x"], None]),
     ({"x": 1, "y": 1}, {"x": 2, "y": 3}, [9], []),
+    ({"x": 1, "y": 1, "z": 0}, {"x": 2, "y": 2, "z": 2}, [24, 5], [["x", "y", "z"]]),
+    ({"x": 1, "y": 2}, {"x": 2, "y": 4}, [8, 16], [["x"], "y"]),
 )  # fmt: skip
 
 QUESTION = Question(
@@ -40,6 +42,7 @@ QUESTION = Question(
                 WrongValues(
                     "tuple-cuts-once", "Every axis of a tuple cuts. The number of parts is the product of their sizes.", 2,
                     like=of.first_of_tuple),
+                WrongValues("first-and-last-of-tuple", ENDS, 2, like=of.ends_of_tuple),
                 WrongValues(
                     "length-for-stop", "The second number says where the block ends, start + size. It is not the block's "
                                        "length.", 1,

@@ -149,3 +149,33 @@ def stacked_terms():
 
         specs = P("x"), P("x", None), P()
         return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P("x"))(x, W, b)
+
+
+@wrong("moves-by-hand", 10)
+def auto_by_hand():
+    def auto_layer(mesh, x, W, b):
+        def body(x, W, b):
+            return jax.nn.sigmoid(jax.lax.psum(x @ W, "x") + b)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P("x", None), P()), out_specs=P())(x, W, b)
+
+
+@wrong("moves-by-hand", 10)
+def explicit_by_hand():
+    def explicit_layer(mesh, x, W, b):
+        def body(x, W, b):
+            return jax.nn.sigmoid(jax.lax.psum(x @ W, "x") + b)
+
+        return jax.shard_map(body, in_specs=(P("x"), P("x", None), P()), out_specs=P())(x, W, b)
+
+
+@right
+def manual_unchecked():
+    """Nothing shows that JAX's check was off."""
+
+    def manual_layer(mesh, x, W, b):
+        def body(x, W, b):
+            return jax.nn.sigmoid(jax.lax.psum(x @ W, "x") + b)
+
+        specs = P("x"), P("x", None), P()
+        return jax.shard_map(body, mesh=mesh, in_specs=specs, out_specs=P(), check_vma=False)(x, W, b)

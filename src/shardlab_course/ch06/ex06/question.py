@@ -9,8 +9,12 @@ from shardlab_judge.question import Question, WrongCost, WrongProgram, WrongValu
 GATHERS_WEIGHTS = WrongCost(
     "gathers-the-weights", "The weights were brought to every device, although only one number per unit has to be added.",
     2, when=weight_gathered)  # fmt: skip
-AUTO = (GATHERS_WEIGHTS,)
-EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS)
+MOVES = WrongProgram(
+    "moves-by-hand", "This layer is written with jax.shard_map, as only the third one should be. Write it as for one "
+    "device; on Explicit axes the product also says where its sum lies.", 1,
+    when=lambda o: o.written is not None and o.written.regions, barred=True)  # fmt: skip
+AUTO = (GATHERS_WEIGHTS, MOVES)
+EXPLICIT = (AMBIGUOUS, GATHERS_WEIGHTS, MOVES)
 MANUAL = (
     WrongProgram(
         "left-to-the-compiler", "Write this one with jax.shard_map, and add over devices inside it.",

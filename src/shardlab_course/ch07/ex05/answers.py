@@ -316,3 +316,39 @@ def a_word_in_every_sentence():
             return jax.lax.psum(jnp.where(keep, losses, 0.0).sum(), "x") / jax.lax.psum(keep.sum(), "x")
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@wrong("padding-times-zero", 0)
+def weights_of_one_and_zero():
+    """XLA for CPU makes a selection of `losses * keep`, but not of this product."""
+
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.where(jnp.arange(losses.shape[1])[None] < lengths[:, None], 1.0, 0.0)
+            return jax.lax.psum((losses * keep).sum(), "x") / jax.lax.psum(keep.sum(), "x")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@wrong("padding-times-zero", 0)
+def clipped_weights():
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            keep = jnp.clip(lengths[:, None] - jnp.arange(losses.shape[1]), 0, 1).astype(losses.dtype)
+            total, count = jax.lax.psum(((losses * keep).sum(), keep.sum()), "x")
+            return total / count
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)
+
+
+@right
+def sum_where():
+    """The rows' sums where there are words."""
+
+    def masked_mean(mesh, losses, lengths):
+        def body(losses, lengths):
+            row = jax.vmap(lambda row, n: jnp.sum(row, where=jnp.arange(row.size) < n))
+            total, count = jax.lax.psum((row(losses, lengths).sum(), lengths.sum()), "x")
+            return total / count
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P("x", None), P("x")), out_specs=P())(losses, lengths)

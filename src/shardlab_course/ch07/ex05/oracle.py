@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,24 @@ def masked_mean(losses: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def losses_case(mesh: Axes, rows: int, *, idle: bool = True) -> Case:
-    """Losses of sentences, rows over x, and the sentences' lengths; where it is `idle`, some device has no word at all."""
-    lengths = Input((rows,), ("x",), "int32", values=some_empty if idle else none_empty)
-    return case(mesh, Input((rows, TOKENS), ("x", None), shift=2.0), lengths, outputs=[()])
+    """Losses of sentences, rows over x, and the sentences' lengths.
+
+    Where it is `idle`, some device has no word at all, and the padding is NaN.
+    """
+    losses = Input((rows, TOKENS), ("x", None), shift=2.0, values=padded_with_nan if idle else None)
+    lengths = Input((rows,), ("x",), "int32", values=until_padding if idle else none_empty)
+    return case(mesh, losses, lengths, outputs=[()])
+
+
+def padded_with_nan(rng: np.random.Generator, shape: tuple[int, ...], before: object) -> np.ndarray:
+    """Losses around 2, and NaN behind the sentences' ends."""
+    losses, lengths = rng.standard_normal(shape) + 2, some_empty(rng, shape[:1], before)
+    return np.where(np.arange(shape[1]) < lengths[:, None], losses, np.nan)
+
+
+def until_padding(_: np.random.Generator, __: tuple[int, ...], before: Sequence[np.ndarray]) -> np.ndarray:
+    """The lengths of sentences that are padded with NaN."""
+    return np.asarray(np.isfinite(before[0]).sum(1))
 
 
 def none_empty(rng: np.random.Generator, shape: tuple[int, ...], _: object) -> np.ndarray:
@@ -63,9 +78,23 @@ def words(o: Observed) -> list[int]:
     return [part.sum() for part in np.split(o.inputs[1], devices(o))]
 
 
+def padding_times_zero(o: Observed) -> bool:
+    """Whether some value is NaN, and the right one if the padding is zero."""
+    return _not_a_number(o) and same(_padded_with_zeros(o), masked_mean(*o.inputs))
+
+
 def nothing_by_nothing(o: Observed) -> bool:
     """Whether some value is 0 / 0, where some device has no word."""
-    return 0 in words(o) and any(np.isnan(block).any() for *_, block in o.shards[0])
+    return 0 in words(o) and _not_a_number(o) and _not_a_number(_padded_with_zeros(o))
+
+
+def _padded_with_zeros(o: Observed) -> Observed:
+    losses, lengths = o.inputs
+    return o.on((np.nan_to_num(losses), lengths)) if o.on is not None else o
+
+
+def _not_a_number(o: Observed) -> bool:
+    return any(np.isnan(block).any() for *_, block in o.shards[0])
 
 
 def own_counts(o: Observed) -> bool:

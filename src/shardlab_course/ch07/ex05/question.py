@@ -37,6 +37,10 @@ MASKED = (
         "too.", 2,
         when=of.own_counts),
     WrongValues(
+        "padding-times-zero",
+        "The mean is NaN where the padding is NaN, because 0 * NaN is NaN. Do not multiply the padding by zero: choose with "
+        "jnp.where.", 3, when=of.padding_times_zero),
+    WrongValues(
         "nothing-by-nothing",
         "Some value is NaN. If a device without a word divides zero by zero, the result is NaN, and so is every sum that "
         "contains it. Add up first; divide once, at the end.", 2, when=of.nothing_by_nothing),
@@ -69,5 +73,7 @@ QUESTION = Question(
                 "device's mean gets the same weight, whether it stands for 9 words or for 1. With sentences of unequal "
                 "length that is wrong, by an amount that changes from batch to batch. pmean is right for all numbers only "
                 "if all devices have equally many terms. The right program sends two numbers per device, whatever the "
-                "batch. Its price is 16 bytes, because this course counts an all-reduce twice.",
+                "batch. Its price is 16 bytes, because this course counts an all-reduce twice.\n\njnp.where omits the "
+                "padding whatever it holds. A product with weights of 1 and 0 does not, because 0 * NaN is NaN. If the "
+                "weights are a boolean mask, XLA for CPU makes a selection of the product, but do not rely on that.",
 )  # fmt: skip

@@ -1,4 +1,5 @@
 import jax
+import jax.numpy as jnp
 
 from shardlab_course.answers import right, wrong
 
@@ -158,3 +159,53 @@ def half_unchecked():
             return jax.lax.psum_scatter(block[0], "x", tiled=True)
 
         return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
+
+
+@wrong("moves-by-other-collectives", 2.25)
+def ring():
+    """The ring of 8.3, for the sum and for the gather."""
+    from jax import P, lax
+
+    def two_halves(mesh, terms):
+        n = mesh.shape["x"]
+        following = [(d, (d + 1) % n) for d in range(n)]
+
+        def body(block):
+            own = lax.axis_index("x")
+            chunks = block.reshape(n, block.shape[1] // n, *block.shape[2:])
+            total = chunks[(own - 1) % n]
+            for i in range(2, n + 1):
+                total = lax.ppermute(total, "x", following) + chunks[(own - i) % n]
+            arrived = [total]
+            for _ in range(n - 1):
+                arrived.append(lax.ppermute(arrived[-1], "x", following))
+            return jnp.stack(arrived)[(own - jnp.arange(n)) % n].reshape(block.shape[1:])
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False)(terms)
+
+
+@wrong("moves-by-other-collectives", 2.25)
+def exchanged_and_added():
+    """A reduce-scatter made of an all-to-all and a sum."""
+    from jax import P, lax
+
+    def two_halves(mesh, terms):
+        def body(block):
+            chunks = block[0].reshape(mesh.shape["x"], -1, block.shape[2])
+            part = lax.all_to_all(chunks, "x", 0, 0).sum(0)
+            return lax.all_gather(part, "x", axis=0, tiled=True, to="invarying")
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)
+
+
+@right
+def turned():
+    """The columns of the turned sum are scattered and gathered."""
+    from jax import P, lax
+
+    def two_halves(mesh, terms):
+        def body(block):
+            part = lax.psum_scatter(block[0].T, "x", scatter_dimension=1, tiled=True)
+            return lax.all_gather(part, "x", axis=1, tiled=True, to="invarying").T
+
+        return jax.shard_map(body, mesh=mesh, in_specs=P("x"), out_specs=P())(terms)

@@ -37,6 +37,9 @@ COMPOSE = (
         "gathers-another-dimension",
         "The sum was scattered along one dimension and gathered along another, so the parts do not come together again.",
         2, when=lambda o: of.gathered_as(o, 2)),
+    WrongProgram(
+        "moves-by-other-collectives", "Something other than psum_scatter and all_gather moves data. Here, build the "
+        "all-reduce from these two.", 1, when=lambda o: bool(o.kinds - {"reduce-scatter", "all-gather"}), barred=True),
 )  # fmt: skip
 
 QUESTION = Question(

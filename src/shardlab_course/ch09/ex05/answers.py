@@ -181,7 +181,7 @@ def split_keys():
 
     def drop_output(mesh, seed, H):
         def body(seed, h):
-            key = jax.random.key(seed + 1000 * jax.lax.axis_index("data"))
+            key = jax.random.fold_in(jax.random.key(seed), 7 * jax.lax.axis_index("data") + 3)
             return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
 
         return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
@@ -311,3 +311,49 @@ def normal_numbers():
 def empty():
     def drop_hidden(mesh, seed, H):
         return jnp.zeros((0, H.shape[1]))
+
+
+@wrong("seed-plus-place", 5)
+def seed_plus_place():
+    """Device d has for the next seed the mask that device d + 1 has for this one."""
+
+    def drop_hidden(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.key(seed + jax.lax.axis_index("model"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P(None, "model")), out_specs=P(None, "model"))(seed, H)
+
+
+@wrong("seed-plus-place", 5)
+def seed_plus_place_of_tokens():
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.key(seed + jax.lax.axis_index("data"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@wrong("seed-plus-place", 5)
+def seed_plus_thousands():
+    """The same for seeds that are a thousand apart."""
+
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.key(seed + 1000 * jax.lax.axis_index("data"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)
+
+
+@wrong("seed-not-used", 5)
+def two_seeds():
+    """All even seeds are one, and all odd ones."""
+
+    def drop_output(mesh, seed, H):
+        def body(seed, h):
+            key = jax.random.fold_in(jax.random.key(seed % 2), jax.lax.axis_index("data"))
+            return jnp.where(jax.random.bernoulli(key, KEEP, h.shape), h / KEEP, 0)
+
+        return jax.shard_map(body, mesh=mesh, in_specs=(P(), P("data", None)), out_specs=P("data", None))(seed, H)

@@ -19,6 +19,9 @@ MASK = 0.1
 POOLED, RATE = 32768, 0.0125
 """So many elements, of all slices and of several seeds, keep a share that lies so near to `KEEP`: 5.2 deviations.
 The nearest wrong program seen keeps normal numbers below 0.75, a share of 0.773, and lies 4.7 of its deviations outside."""
+STEPS = (1, 2, 10, 100, 1000)
+"""By so much larger are other seeds with which a program runs again: where a device adds its place to the seed, or a round
+number times its place, one seed's mask is another device's with another seed."""
 ALIKE = 0.135
 """Masks that agree on so many more elements than independent ones have elements in common. Independent ones agree on 0.625
 where 0.75 is kept, give or take 0.02, the nearest of some 20,000 pairs of moved masks on about 0.72. Where two neighbours
@@ -50,14 +53,14 @@ def masks(o: Observed) -> list[np.ndarray]:
 def dropped(o: Observed) -> np.ndarray:
     """The right output nearest to the observed one: its own mask, if every slice has one of its own, of the right share.
 
-    And if no part of it is another part, moved on, nor that of another seed. Else a mask that no program has.
+    And if no part of it is another part, moved on, nor any part for another seed. Else a mask that no program has.
     """
     array = o.inputs[1].astype(np.float64) / KEEP
     if len(o.shards) != 1 or o.placements[0].shape != array.shape:
         return array
     found = masks(o)
     fair = all(abs(mask.mean() - KEEP) < MASK for mask in found)
-    if fair and not patterned(o) and not seed_ignored(o) and not other_share(o):
+    if fair and not patterned(o) and not seed_ignored(o) and not seeds_alike(o).any() and not other_share(o):
         return np.where(assembled(o) != 0, array, 0)
     return np.where(np.random.default_rng(9).random(array.shape) < KEEP, array, 0)
 
@@ -101,11 +104,40 @@ def counted(o: Observed) -> bool:
     return is_mask(o) and (periodic(o) or moved)
 
 
+def runs(o: Observed) -> dict[int, Observed]:
+    """By the seed the same program with this one and others, so many that all slices have at least `POOLED` elements."""
+    seed, *others = o.inputs
+    found = {int(seed): o}
+    if o.on is not None:
+        found |= {int(seed) + step: o.on((np.asarray(seed + step, seed.dtype), *others)) for step in STEPS}
+    run = o
+    while 0 < len(found) * others[0].size < POOLED and run.again is not None:
+        run = run.again
+        found.setdefault(int(run.inputs[0]), run)
+    return found
+
+
+def seeds_alike(o: Observed) -> np.ndarray:
+    """For each pair of slices whether their masks are alike for some two seeds."""
+    found = np.array([masks(run) for run in runs(o).values()])
+    seeds, slices = found.shape[:2]
+    signs = np.where(found, 1.0, -1.0).reshape(seeds * slices, -1)
+    together, mean = signs @ signs.T / signs.shape[1], signs.mean(1)
+    # Of numbers 1 and -1: half of it is by how much more masks agree than independent ones do.
+    pairs = ((together - np.outer(mean, mean)) / 2 > ALIKE).reshape(seeds, slices, seeds, slices)
+    pairs[np.arange(seeds), :, np.arange(seeds)] = False
+    return np.asarray(pairs.any(axis=(0, 2)))
+
+
 def same_for_another_seed(o: Observed) -> bool:
     """Whether a slice has the same mask for another seed."""
-    if o.again is None or not is_mask(o):
-        return False
-    return any(np.array_equal(a, b) for a, b in zip(masks(o), masks(o.again), strict=True))
+    return is_mask(o) and bool(seeds_alike(o).diagonal().any())
+
+
+def elsewhere_for_another_seed(o: Observed) -> bool:
+    """Whether a slice has a mask that another slice has for another seed."""
+    found = seeds_alike(o)
+    return is_mask(o) and bool(found.any() and not found.diagonal().any())
 
 
 def seed_ignored(o: Observed) -> bool:
@@ -152,11 +184,7 @@ def kept_share(o: Observed, share: float) -> bool:
 
 def pooled(o: Observed) -> np.ndarray:
     """Which elements are kept, of all slices, and of as many further seeds as make `POOLED` elements."""
-    found, run = masks(o), o
-    while 0 < sum(mask.size for mask in found) < POOLED and run.again is not None:
-        run = run.again
-        found += masks(run)
-    return np.concatenate([mask.ravel() for mask in found])
+    return np.concatenate([mask.ravel() for run in runs(o).values() for mask in masks(run)])
 
 
 def other_share(o: Observed) -> bool:

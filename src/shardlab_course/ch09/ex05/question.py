@@ -43,6 +43,10 @@ DROPPED = (
         "seed-not-used", "Another seed gives the same mask, so every training step would drop the same elements.", 2,
         when=of.same_for_another_seed),
     WrongValues(
+        "seed-plus-place", "A slice has the mask that another slice has for another seed. Perhaps the key is made from the "
+        "seed plus the device's place. Make it from the seed, and fold the place in.", 2,
+        when=of.elsewhere_for_another_seed),
+    WrongValues(
         "other-share-kept", "The share of elements that stay is not KEEP. Give bernoulli KEEP, and divide what stays by "
         "KEEP, so that its mean does not change.", 1, when=of.other_share),
     WrongValues(

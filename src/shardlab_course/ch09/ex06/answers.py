@@ -137,3 +137,33 @@ def wo_whole():
 @wrong("queries-over-kv-only", 13.5)
 def only_wq_over_kv():
     layout["Wq"] = P(None, "kv")
+
+
+@wrong("groups-on-one-device", 11)
+def as_many_as_fit():
+    """As many kv heads as whole groups of query heads fit on a device."""
+
+    def heads(q, kv, n):
+        e, g = q // n, q // kv
+        keys = [range(d * e // g, d * e // g + max(1, e // g)) for d in range(n)]
+        return [[list(range(d * e, d * e + e)), list(keys[d])] for d in range(n)]
+
+
+@wrong("even-share-of-kv-heads", 11)
+def even_or_one():
+    """An even share of the kv heads, and at least one."""
+
+    def heads(q, kv, n):
+        e = q // n
+        keys = [range(d * kv // n, max(d * kv // n + 1, (d + 1) * kv // n)) for d in range(n)]
+        return [[list(range(d * e, d * e + e)), list(keys[d])] for d in range(n)]
+
+
+@right
+def from_first_to_last():
+    """The kv heads between those of the first and of the last query head."""
+
+    def heads(q, kv, n):
+        e, g = q // n, q // kv
+        keys = [range(d * e // g, (d * e + e - 1) // g + 1) for d in range(n)]
+        return [[list(range(d * e, d * e + e)), list(keys[d])] for d in range(n)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -53,22 +54,33 @@ def heads(q: int, kv: int, n: int) -> list[list[list[int]]]:
 
 
 def heads_with(*, reads: str = "group", keys: str = "read") -> Callable[[int, int, int], list[list[list[int]]]]:
-    """`heads` with a mistake: query heads read kv heads in turn, or `keys` are all, an even share, the first, repeated."""
+    """`heads` with a mistake: query heads read kv heads in turn, or `keys` are other ones than those that are read.
+
+    All, an even share, an even share or one, the first, repeated, or as many as whole groups fit on a device.
+    """
 
     def wrong(q: int, kv: int, n: int) -> list[list[list[int]]]:
         found = []
         for device in range(n):
             own = list(range(device * q // n, (device + 1) * q // n))
             each = [head % kv if reads == "turn" else head * kv // q for head in own]
-            read = sorted(set(each))
-            even = list(range(device * kv // n, (device + 1) * kv // n))
-            found.append([own, {"read": read, "all": list(range(kv)), "even": even, "first": read[:1], "each": each}[keys]])
+            read, first, end = sorted(set(each)), device * kv // n, (device + 1) * kv // n
+            shown = {
+                "read": read,
+                "all": list(range(kv)),
+                "even": list(range(first, end)),
+                "even or one": list(range(first, max(first + 1, end))),
+                "first": read[:1],
+                "each": each,
+                "whole groups": list(range(first, first + max(1, kv // n))),
+            }
+            found.append([own, shown[keys]])
         return found
 
     return wrong
 
 
 def draw_heads_call(rng: random.Random) -> tuple[int, int, int]:
-    """Query heads, key and value heads, devices: each divides the first, and of the others one divides the other."""
-    n, kv = 2 ** rng.randint(0, 4), 2 ** rng.randint(0, 4)
-    return max(n, kv) * rng.randint(1, 4), kv, n
+    """Query heads, key and value heads, devices: each of these divides the first, and neither has to divide the other."""
+    n, kv = rng.randint(1, 12), rng.randint(1, 12)
+    return math.lcm(n, kv) * rng.randint(1, 2), kv, n

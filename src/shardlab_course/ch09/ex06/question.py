@@ -23,6 +23,12 @@ HEADS = (
         "one-head-each", "With fewer devices than kv heads, a device has several groups of query heads and reads one kv "
         "head for each group.", 2, like=of.heads_with(keys="first")),
     WrongValues(
+        "groups-on-one-device", "You count the groups that fit on a device. But a group may lie on two devices: with 12, 3 "
+        "and 2, device 0 has heads 0 to 5, which read kv heads 0 and 1.", 1, like=of.heads_with(keys="whole groups")),
+    WrongValues(
+        "even-share-of-kv-heads", "You deal out the kv heads, at least one to each device. But a group may lie on two "
+        "devices, and then both read its kv head.", 1, like=of.heads_with(keys="even or one")),
+    WrongValues(
         "listed-more-than-once", "A device holds a kv head once, however many of its query heads read it.", 1,
         like=of.heads_with(keys="each")),
 )  # fmt: skip
@@ -56,7 +62,7 @@ QUESTION = Question(
     items=(
         CallsItem("heads", {"V": 6}, oracle=of.heads, draw=of.draw_heads_call, drawn=20,
                   misconceptions=HEADS,
-                  calls=((8, 8, 8), (8, 2, 8), (8, 2, 2), (12, 4, 2), (16, 4, 8), (6, 1, 3))),
+                  calls=((8, 8, 8), (8, 2, 8), (8, 2, 2), (12, 4, 2), (16, 4, 8), (6, 1, 3), (12, 3, 2), (12, 3, 4))),
         LayoutItem("layout", {"S": 2, "H": 3.5, "M": 3.5, "F": 2}, function=of.attention, misconceptions=LAYOUT,
                    draw=of.draw_heads,
                    reference={"X": [], "Wq": [None, ["kv", "rep"]], "Wk": [None, "kv"], "Wv": [None, "kv"],
