@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 version = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 ifneq ($(origin PYTHON),file)
+ifeq ($(call version,$(PYTHON)),)
+$(error There is no $(PYTHON) that runs here. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 ...)
+endif
 ifneq ($(wildcard .venv/bin/python),)
 VENV := .venv$(addprefix -,$(filter-out $(call version,.venv/bin/python),$(call version,$(PYTHON))))
 endif

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
 import sys
 
 import pytest
 
 from shardlab_authoring import lanes
+
+ROOT = pathlib.Path(__file__).parents[1]
 
 TEXT = """\
 attrs==26.1.0
@@ -96,3 +99,11 @@ def test_each_lane_is_printed(
         "JAX 0.12.0.1: Python none is here",
         "/new/python3.15" if sys.version_info < (3, 15) else "",
     ]
+
+
+def test_a_python_that_does_not_run_is_told() -> None:
+    """And nothing runs on another one in its place."""
+    asked = ["make", "--dry-run", "lint"]
+    ran = subprocess.run([*asked, "PYTHON=python3.999"], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode and "There is no python3.999 that runs here." in ran.stderr and not ran.stdout
+    assert subprocess.run([*asked, f"PYTHON={sys.executable}"], cwd=ROOT, capture_output=True).returncode == 0
