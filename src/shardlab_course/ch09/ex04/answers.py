@@ -321,3 +321,9 @@ def without_the_bias():
 def taken_off_under_the_root():
     def norm(x, scale):
         return x / jnp.sqrt((x * x).mean(-1, keepdims=True) - 1e-6) * scale
+
+
+@wrong("epsilon-forgotten", 2.5, of="another_way")
+def nothing_under_the_root():
+    def norm(x, scale):
+        return x / jnp.sqrt((x * x).mean(-1, keepdims=True)) * scale

@@ -21,6 +21,11 @@ def block_without_bias(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.
     return block(X, scale, W1, W2, np.zeros_like(b2))
 
 
+def block_without_epsilon(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
+    """`block` whose norm divides by the root of the mean square as it is."""
+    return X + mlp(X / np.sqrt((X * X).mean(-1, keepdims=True)) * scale, W1, W2) + b2
+
+
 def block_on_norm(X: np.ndarray, scale: np.ndarray, W1: np.ndarray, W2: np.ndarray, b2: np.ndarray) -> np.ndarray:
     """`block` with the residual taken after the norm."""
     return block(X, scale, W1, W2, b2) - X + normed(X, scale)

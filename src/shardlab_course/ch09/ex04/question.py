@@ -36,6 +36,9 @@ BLOCK = (
         like=of.block_without_norm),
     WrongValues(
         "bias-forgotten", "b2 is missing. Add it to your own tokens, after the sum.", 1, like=of.block_without_bias),
+    WrongValues(
+        "epsilon-forgotten", "norm adds a small number under its root. Where a token is small, that number decides.", 1,
+        like=of.block_without_epsilon),
     WrongValues("residual-of-the-norm", "The residual is X itself, not norm(X, scale).", 1, like=of.block_on_norm),
     WrongValues(
         "tokens-not-gathered", "Each device put its own tokens through its own hidden units only. But every token needs "
