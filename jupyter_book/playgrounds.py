@@ -102,7 +102,7 @@ def form(name: str) -> str:
     buttons = f'<p><button type="submit">Show</button>{steps * (name == "ring")}</p>'
     said = f'<div class="play-said" role="status" aria-live="polite">{begun(name)}</div>'
     inside = f'<div class="play-fields">{fields}</div>{buttons}{said}'
-    return f'```{{raw}} html\n<form class="play" data-play="{name}">{inside}</form>\n```\n'
+    return f'```{{raw}} html\n<form class="play" data-play="{name}" autocomplete="off">{inside}</form>\n```\n'
 
 
 def begun(name: str) -> str:

@@ -46,7 +46,8 @@ def figure() -> str:
     inside = (
         f'<p class="send-line"><code>lax.ppermute(block, "x", {list(BEGIN)})</code></p>'
         f"{_row('sends', LETTERS)}{svg}{_row('holds', held(BEGIN, 1))}"
-        f'<label class="send-steps">steps <input type="range" min="1" max="{MOST}" value="1"><output>1</output></label>'
+        f'<label class="send-steps">steps <input type="range" min="1" max="{MOST}" value="1" autocomplete="off">'
+        "<output>1</output></label>"
         '<p class="send-said" role="status">After 1 step each device holds a block.</p>'
     )
     data = f'style="{fills}--ink: {INK}" data-refused="{html.escape(REFUSED)}"'

@@ -201,7 +201,7 @@ def _figure(
     shown = "".join(f'<div class="moved-bar" aria-hidden="true">{bar}</div>' for bar in bars)
     legend = " ".join(f'<span><b style="background: {fill}"></b>{part}</span>' for part, fill in fills.items())
     controls = "".join(
-        f'<label><span>{name}</span><input type="range" min="0" max="{len(values) - 1}" value="0">'
+        f'<label><span>{name}</span><input type="range" min="0" max="{len(values) - 1}" value="0" autocomplete="off">'
         f"<output>{html.escape(str(values[0]))}</output></label>"
         for name, values in sliders.items()
     )

@@ -62,6 +62,17 @@ def test_an_environment_that_says_little(repository: pathlib.Path) -> None:
         assert status(one, BARE + "    assert False") == 1
 
 
+def test_what_is_brought_into_a_closed_folder_is_not_hidden_again(tmp_path: pathlib.Path) -> None:
+    """Two paths below one folder that is closed to others: it is made anew once."""
+    closed = tmp_path / "closed"
+    paths = [closed / "one" / "bin", closed / "two"]
+    for path in paths:
+        path.mkdir(parents=True)
+    closed.chmod(0o700)
+    words = portable.entered(*paths)
+    assert words.count("--tmpfs") == 1 and [words[words.index(str(path)) - 1] for path in paths] == ["--ro-bind"] * 2
+
+
 @pytest.mark.thorough
 @pytest.mark.sandbox
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("faketime"), reason="it takes root, and faketime")

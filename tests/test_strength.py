@@ -121,7 +121,7 @@ def record(tree: Path) -> Record:
     copy = copied(tree, tree / "build" / "clean")
     for name, asked in recorded.parts(tree).items():
         recorded.record(copy, tree / "build" / "parts" / name, asked)
-    return Record(tree / "build" / "parts", copy.home)
+    return Record((tree / "build" / "parts").iterdir(), copy.home)
 
 
 def test_sites_are_code_and_not_prose() -> None:

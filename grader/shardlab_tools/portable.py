@@ -126,20 +126,25 @@ def copy(root: pathlib.Path, folder: pathlib.Path) -> None:
 
 def unprivileged(user: int, group: int, *needed: pathlib.Path) -> list[str]:
     """How a command of root's begins that runs as another user, who can read what is needed, wherever it lies."""
-    seen = [word for path in dict.fromkeys(needed) for word in entered(path)]
+    seen = entered(*dict.fromkeys(needed))
     drop = [f"--reuid={user}", f"--regid={user}", f"--groups={group}", "--inh-caps=-all", "--bounding-set=-all"]
     return ["bwrap", "--cap-add", "ALL", "--dev-bind", "/", "/", *seen, "setpriv", *drop]
 
 
-def entered(path: pathlib.Path) -> list[str]:
-    """Arguments of bubblewrap that let everybody come to a path, which may be root's."""
-    closed = [above for above in path.parents if not above.stat().st_mode & stat.S_IXOTH]
-    if not closed:
-        return []
-    top = closed[-1]
-    between = [above for above in reversed(path.parents) if above.is_relative_to(top) and above != top]
-    made = [word for above in between for word in ("--perms", "0755", "--dir", str(above))]
-    return ["--perms", "0755", "--tmpfs", str(top), *made, "--ro-bind", str(path), str(path)]
+def entered(*paths: pathlib.Path) -> list[str]:
+    """Arguments of bubblewrap that let everybody come to paths, which may be root's."""
+    tops, words = list[pathlib.Path](), list[str]()
+    for path in paths:
+        closed = [above for above in path.parents if not above.stat().st_mode & stat.S_IXOTH]
+        if not closed:
+            continue
+        if (top := closed[-1]) not in tops:  # once: it would hide what was brought into it before
+            tops.append(top)
+            words += ["--perms", "0755", "--tmpfs", str(top)]
+        between = [above for above in reversed(path.parents) if above.is_relative_to(top) and above != top]
+        words += [word for above in between for word in ("--perms", "0755", "--dir", str(above))]
+        words += ["--ro-bind", str(path), str(path)]
+    return words
 
 
 def run(one: Round, options: Sequence[str]) -> int:

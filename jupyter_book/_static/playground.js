@@ -4,6 +4,7 @@
 
 const HOME = new URL(".", document.currentScript.src);
 let python = null;
+let ready = false;
 
 /** Pyodide with the package and playground.py; loaded once. */
 function started() {
@@ -13,6 +14,7 @@ function started() {
     const archive = await (await fetch(new URL("shardlab.zip", HOME))).arrayBuffer();
     runtime.unpackArchive(archive, "zip", { extractDir: "/package" });
     runtime.runPython('import sys; sys.path.insert(0, "/package")');
+    ready = true;
     return runtime.pyimport("playground");
   })();
   return python;
@@ -27,23 +29,34 @@ function givenIn(form) {
 async function show(form) {
   const place = form.querySelector(".play-said");
   const turn = (form.turn = (form.turn || 0) + 1);
-  if (!python) place.textContent = "Starting Python in this page (about 14 MB, once) …";
+  if (!ready) place.textContent = "Starting Python in this page (about 14 MB, once) …";
+  form.busy = true;
+  const loading = started();
   let module = null;
   try {
-    module = await started();
-    const said = module.answered.callKwargs(form.dataset.play, givenIn(form));
-    if (turn === form.turn) {
-      place.innerHTML = said;
-      reachable(place);
-    }
+    module = await loading;
+    if (turn !== form.turn) return; // a later input waited for Python as well
+    place.innerHTML = module.answered.callKwargs(form.dataset.play, givenIn(form));
+    reachable(place);
   } catch (error) {
-    python = null; // the next press begins anew
+    if (python === loading) python = null; // the next press begins anew
+    ready = ready && python !== null;
+    rest(form);
     console.warn(error.message);
     if (location.protocol === "file:") place.textContent = "A playground needs a web server, for browsers load no Python from files: make book-serve.";
     else if (module) place.textContent = "Python ended in this page, perhaps for want of memory. Press Show to start it again.";
-    else place.textContent = "Python could not be loaded from this book's folder. Press Show to try again.";
+    else place.textContent = "Python could not be loaded from this book's folder. Reload the page to try again.";
   }
+  form.busy = false;
   form.dataset.shown = String(turn);
+}
+
+/** A ring that runs stands still. */
+function rest(form) {
+  clearInterval(form.timer);
+  form.timer = null;
+  const run = form.querySelector("[data-do=play]");
+  if (run) run.textContent = "Play";
 }
 
 /** What is wider than the page is scrolled by keyboard as well: when it is shown, and when it is unfolded. */
@@ -60,6 +73,7 @@ function play(form) {
   const on = form.querySelector("[data-do=step]");
   const run = form.querySelector("[data-do=play]");
   const forward = () => {
+    if (form.busy) return;
     const last = Number(form.querySelector("[data-last]")?.dataset.last ?? box.max);
     box.value = Number(box.value) >= last ? 0 : Number(box.value) + 1;
     form.querySelector(`output[for="${box.id}"]`).textContent = box.value;
@@ -67,13 +81,9 @@ function play(form) {
   };
   on.addEventListener("click", forward);
   run.addEventListener("click", () => {
-    if (form.timer) {
-      clearInterval(form.timer);
-      form.timer = null;
-    } else {
-      form.timer = setInterval(forward, 1800 / Number(form.elements.speed.value));
-    }
-    run.textContent = form.timer ? "Pause" : "Play";
+    if (form.timer) return rest(form);
+    form.timer = setInterval(forward, 1800 / Number(form.elements.speed.value));
+    run.textContent = "Pause";
   });
 }
 

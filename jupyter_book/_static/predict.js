@@ -183,5 +183,7 @@ document.addEventListener("DOMContentLoaded", () => {
   if (place) {
     tell(place);
     document.addEventListener("shardlab-predicted", () => tell(place));
+    // Predicted in another tab, or on the page from which somebody comes back.
+    for (const event of ["storage", "pageshow"]) window.addEventListener(event, () => tell(place));
   }
 });

@@ -8,7 +8,7 @@
   const LONGEST = 240;
   const MOST = 40;
   // What people say, and what the book says of the same.
-  const MEANT = { oom: "out of memory", gpus: "gpu", tpus: "tpu", pjit: "pjit jit", start: "begin start first", ddp: "ddp data parallel" };
+  const MEANT = { __proto__: null, oom: "out of memory", gpus: "gpu", tpus: "tpu", pjit: "pjit jit", start: "begin start first", ddp: "ddp data parallel" };
   const SMALL = new Set("a an the is are do does i my how what why of to in on it for and or with where not did".split(" "));
 
   const words = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);

@@ -74,7 +74,9 @@ function curtains() {
   for (const form of forms) {
     const lift = cover(telling(form, "section, form.predict"), "Show me without predicting");
     if (!lift) continue;
-    if (form.id.slice("predict-".length).replace("-", ".") in kept) lift();
+    const { question, items } = JSON.parse(form.querySelector("script").textContent);
+    const due = items.filter(({ predicted }) => predicted);
+    if (due.length && due.every(({ name }) => name in (kept[question] ?? {}))) lift();
     else form.addEventListener("shardlab-compared", lift, { once: true });
   }
   const asked = [...document.querySelectorAll("article section > p")].filter((p) => /^(First, )?predict\b/i.test(p.querySelector("strong")?.textContent ?? ""));

@@ -99,6 +99,17 @@ def test_the_curtain_lifts(touched: Callable[..., Page], width: int) -> None:
     assert page.locator("#predict-4-4 ~ .curtain:not(.lifted)").count() == 0
 
 
+def test_the_curtain_stays_while_something_is_open(touched: Callable[..., Page]) -> None:
+    """One of two predictions, also after a reload."""
+    page = touched(CHAPTER, 1280)
+    form = page.locator("#predict-4-4")
+    form.locator(".choices").first.locator("label").first.tap()
+    form.get_by_role("button", name="Compare").tap()
+    assert "Still open" in form.locator(".predict-said").inner_text()
+    page.reload()
+    assert page.locator("#predict-4-4 ~ .curtain:not(.lifted)").count() > 0
+
+
 def test_the_curtain_lifts_without_an_answer(touched: Callable[..., Page]) -> None:
     """By keyboard, from the button above it; the focus goes to what was behind."""
     page = touched(CHAPTER, 1280)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import hashlib
 import importlib.metadata
 import json
 import subprocess
@@ -46,7 +47,7 @@ def main() -> int:
         recorded.record(clean, home / "parts" / part, recorded.parts(ROOT)[part])
     if asked.number:
         faults = (fault for fault in drawn(clean.home, asked.seed) if not asked.rooms or fault.room in asked.rooms)
-        found = tried([*islice(faults, asked.number)], home, asked.jobs)
+        found = tried([*islice(faults, asked.number)], home, asked.jobs, asked.parts)
         equivalent = table.named()
         ends = {fault: table.end(fault, outcome, equivalent) for fault, outcome in found.items()}
         table.keep(ends, asked.seed, _versions(), asked.parts if {*asked.parts} < {*recorded.parts(ROOT)} else ())
@@ -57,9 +58,11 @@ def main() -> int:
     return 0
 
 
-def tried(faults: Sequence[Fault], home: Path, jobs: int) -> Mapping[Fault, Outcome]:
-    """What finds each fault, in the order drawn; one that was tried before at this commit is not tried again."""
-    outcomes, record = Outcomes(home / "outcomes.jsonl"), Record(home / "parts", home / "clean")
+def tried(faults: Sequence[Fault], home: Path, jobs: int, parts: Sequence[str]) -> Mapping[Fault, Outcome]:
+    """What of these parts finds each fault, in the order drawn; one that was tried so at this commit is not tried again."""
+    asked = hashlib.sha256(" ".join(sorted(parts)).encode()).hexdigest()[:8]
+    outcomes = Outcomes(home / f"outcomes-{asked}.jsonl")
+    record = Record([home / "parts" / part for part in sorted(parts)], home / "clean")
     free: SimpleQueue[Trial] = SimpleQueue()
     for job in range(jobs):
         free.put(Trial(copied(ROOT, home / f"copy-{job}"), Limits()))

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from pathlib import Path
 
@@ -34,16 +34,16 @@ class TimedTest:
 
 
 class Record:
-    """What was recorded of the parts of the suite at one commit."""
+    """What was recorded of some parts of the suite, each in a folder, at one commit."""
 
-    def __init__(self, parts: Path, root: Path) -> None:
+    def __init__(self, parts: Iterable[Path], root: Path) -> None:
         self._root = root
         self._lines = coverage.CoverageData(no_disk=True)
         weakref.finalize(self, self._lines.close, force=True)  # Python 3.13 warns of a database that is left open
         self.tests: dict[str, TimedTest] = {}
         self._users: dict[str, set[str]] = defaultdict(set)
         self._known: dict[str, Mapping[int, set[str]]] = {}
-        for part in (path.parent for path in sorted(parts.glob("*/tests.json"))):
+        for part in parts:
             self._read(json.loads((part / "tests.json").read_text()))
             for path in part.glob("lines.*"):
                 read = coverage.CoverageData(str(path))

@@ -184,9 +184,13 @@ def _take(path: pathlib.Path) -> None:
     try:
         predicted = json.loads(path.read_text(encoding="utf-8"))["predictions"]
         items = {(q.id, i.name): i for q in QUESTIONS.values() for i in q.items if isinstance(i, ValueItem) and i.predicted}
+        # A browser keeps names that a later version no longer has.
         read = {
-            id: {name: items[id, name].read(value) for name, value in values.items()} for id, values in predicted.items()
+            id: {name: items[id, name].read(value) for name, value in values.items() if (id, name) in items}
+            for id, values in predicted.items()
         }
+        if predicted and not any(read.values()):
+            raise ValueError("none of its exercises is here")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ShardlabError(
             "no-predictions",
@@ -194,7 +198,7 @@ def _take(path: pathlib.Path) -> None:
             where=f"sl.progress({path.name!r})",
             mend='take the file that the book\'s page of exercises gives under "Take them along".',
         ) from None
-    for id, known in read.items():
+    for id, known in ((id, known) for id, known in read.items() if known):
         progress_file.note_prediction(
             id, {name: r.value for name, r in known.items() if r.value is not None and not r.faults}
         )
