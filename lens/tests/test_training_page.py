@@ -16,7 +16,6 @@ BLOCKS = re.findall(r"```console\n\$ shardlens (.*)\n([^`]*)```", (HERE / "TRAIN
 PINNED = "0.10.2"
 
 
-@pytest.mark.stored
 @pytest.mark.thorough
 @pytest.mark.skipif(jax.__version__ != PINNED, reason=f"the page was made with JAX {PINNED}")
 def test_each_command(tmp_path: Path) -> None:
