@@ -40,8 +40,8 @@ OVERLAPS: dict[str, dict[str, list[str]]] = tomllib.loads(
     (pathlib.Path(__file__).parent / "overlaps.toml").read_text(encoding="utf-8")
 )
 ABOUT_ANY_COLLECTIVE = {
-    "communicates-for-nothing", "edges-for-everybody", "no-loop-left", "results-gathered", "rows-travel", "sums-in-one-go",
-    "uses-a-finished-collective",
+    "communicates-for-nothing", "edges-for-everybody", "moves-by-other-collectives", "no-loop-left", "results-gathered",
+    "rows-travel", "sums-in-one-go", "uses-a-finished-collective",
 }  # fmt: skip
 """What these say is true wherever there is one more collective, or one more of a kind, however small."""
 MEASURED = ("4.7", "9.7", "9.8", "10.9")
