@@ -110,7 +110,7 @@ def test_from_an_empty_directory_to_exported_grades(tmp_path: pathlib.Path) -> N
     assert from_canvas.startswith(
         "new: 2\nmarked late by the LMS, which gives no time: 1\nno times are known, so no submission is late.\n"
     )
-    assert from_moodle.startswith("as before: 2\nnext: ")
+    assert from_moodle.startswith("as before: 2\nof them, handed in at another time than was known: 2\nnext: ")
     shown = instructor.said[".venv/bin/shardlab-grader settings --course mycourse --dry-run"]
     assert "deadline: none -> 2027-03-01 19:00 Europe/Berlin" in shown and "deadlines of 1 student\n" in shown
     extended = instructor.said[".venv/bin/shardlab-grader extend 04 gus ivo --days 2 --course mycourse"]
